@@ -1,0 +1,79 @@
+"""The identity of values: canonical bytes, and digests of them.
+
+Two values have the same canonical bytes exactly if they are equal with equal types: the order of keys does not
+count, and 1, True and 1.0 stay apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from operator import itemgetter
+from typing import Any
+
+from .model import Call
+from .values import blaming, dump, encode_with
+
+__all__ = ["canonical", "digest", "digest_bytes", "key_of"]
+
+
+def canonical(value: Any) -> bytes:
+    """The canonical bytes of ``value``.
+
+    Raises:
+        UnkeepableValue: something in it has no lossless form; names its path.
+    """
+    return blaming(value, _canonical)
+
+
+def digest(value: Any) -> str:
+    """BLAKE2b-128 of the canonical bytes, 32 hex digits."""
+    return digest_bytes(canonical(value))
+
+
+def digest_bytes(data: bytes) -> str:
+    """BLAKE2b-128 of ``data``, 32 hex digits."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def key_of(call: Call, ignore: Iterable[str] = ()) -> str:
+    """What makes two calls the same call: actor, kind, name, endpoint and arguments less the ignored ones.
+
+    Args:
+        call: the call.
+        ignore: dotted paths below the arguments that do not count, such as ``metadata.request_id``.
+    """
+    arguments: Any = call.arguments
+    for path in ignore:
+        arguments = _without(arguments, path.split("."))
+    return digest_bytes(canonical([call.actor, call.kind, call.name, call.endpoint, dict(arguments)]))
+
+
+def _canonical(value: Any) -> bytes:
+    return dump(_ordered(value), _encode)
+
+
+def _encode(value: Any) -> Any:
+    return encode_with(value, _canonical)
+
+
+def _ordered(value: Any) -> Any:
+    kind = type(value)
+    if kind is dict:
+        if all(type(key) is str for key in value):
+            items = sorted(value.items(), key=itemgetter(0))
+        else:
+            items = sorted(value.items(), key=lambda item: _canonical(item[0]))
+        return {key: _ordered(item) for key, item in items}
+    if kind is list:
+        return [_ordered(item) for item in value]
+    return value
+
+
+def _without(value: Any, path: list[str]) -> Any:
+    if not isinstance(value, dict) or path[0] not in value:
+        return value
+    head, *rest = path
+    if not rest:
+        return {key: item for key, item in value.items() if key != head}
+    return {key: _without(item, rest) if key == head else item for key, item in value.items()}

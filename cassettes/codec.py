@@ -1,0 +1,352 @@
+"""What a frame holds: the model as msgpack records.
+
+A frame of type STEPS holds a sequence of msgpack objects: first the messages that are new (each once per cassette,
+as binary), then one record. An interaction is three objects: its facts, its arguments, its outcome, so that each can
+be packed when it happened. In the arguments of a model call every list is a reference to messages stored before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgpack
+from attrs import frozen
+
+from .errors import CorruptCassette
+from .model import (
+    KINDS,
+    VERDICTS,
+    Call,
+    Cancelled,
+    Chunk,
+    Ending,
+    Error,
+    Header,
+    Interaction,
+    Mark,
+    Origin,
+    Outcome,
+    Patch,
+    Reply,
+    Stream,
+    ToolRequest,
+    Usage,
+    Value,
+)
+from .values import Opaque, pack, unpack
+
+__all__ = [
+    "Snapshot",
+    "ending_from",
+    "ending_plain",
+    "facts_of",
+    "header_from",
+    "header_plain",
+    "interaction_from",
+    "mark_from",
+    "mark_plain",
+    "outcome_plain",
+    "ranges",
+    "references",
+    "snapshot",
+    "split",
+]
+
+REFERENCES: Final = 64  # extension type: runs of message numbers, [first, length, first, length, ...]
+
+_EFFECTS: Final = ("read", "write", "pure", "unknown")
+_INTERACTION: Final = 1
+_MARK: Final = 2
+
+
+@frozen
+class Snapshot:
+    """The arguments of a call, packed at the moment of the call: later changes in place do not reach it.
+
+    Attributes:
+        plain: all arguments but ``lists``, packed as one map.
+        lists: of a model call, each argument that is a list, its items packed one by one.
+    """
+
+    plain: bytes
+    lists: dict[str, list[bytes]]
+
+
+def snapshot(call: Call) -> Snapshot:
+    """Pack the arguments of ``call`` now.
+
+    Raises:
+        UnkeepableValue: an argument has no lossless form; names its path.
+    """
+    if call.kind != "model":
+        return Snapshot(pack(dict(call.arguments)), {})
+    lists = {name: item for name, item in call.arguments.items() if type(item) is list and item}
+    plain = {name: None if name in lists else item for name, item in call.arguments.items()}
+    return Snapshot(pack(plain), {name: [pack(item) for item in items] for name, items in lists.items()})
+
+
+def ranges(numbers: Sequence[int]) -> list[int]:
+    """``[3, 4, 5, 9]`` as runs: ``[3, 3, 9, 1]``."""
+    runs: list[int] = []
+    for number in numbers:
+        if runs and runs[-2] + runs[-1] == number:
+            runs[-1] += 1
+        else:
+            runs += (number, 1)
+    return runs
+
+
+def references(numbers: Sequence[int]) -> msgpack.ExtType:
+    """What stands in the arguments for the messages ``numbers``."""
+    return msgpack.ExtType(REFERENCES, msgpack.packb(ranges(numbers)))
+
+
+def facts_of(interaction: Interaction) -> list[Any]:
+    """The interaction without arguments and outcome, as plain values."""
+    call, origin, reply = interaction.call, interaction.origin, interaction.reply
+    return [
+        _INTERACTION,
+        interaction.step,
+        interaction.started,
+        interaction.ended,
+        round(interaction.at * 1e6),
+        round(interaction.duration * 1e6),
+        KINDS.index(call.kind),
+        call.name,
+        call.actor,
+        _EFFECTS.index(call.effect),
+        call.external,
+        call.endpoint,
+        call.history,
+        None if call.reads is None else list(call.reads),
+        None if call.writes is None else list(call.writes),
+        dict(call.detail),
+        [VERDICTS.index(origin.verdict), origin.trial, origin.step],
+        interaction.parent,
+        None if reply is None else _reply_plain(reply),
+        None if interaction.patch is None else [[list(p), old, new] for p, old, new in interaction.patch.changes],
+    ]
+
+
+def interaction_from(facts: list[Any], arguments: Any, outcome: Any) -> Interaction:
+    """The inverse of `facts_of`, with arguments and outcome put back.
+
+    Raises:
+        CorruptCassette: the record has another shape.
+    """
+    try:
+        (_, step, started, ended, at, duration, kind, name, actor, effect, external, endpoint, history) = facts[:13]
+        reads, writes, detail, (verdict, trial, source), parent, reply, patch = facts[13:20]
+        call = Call(
+            kind=KINDS[kind],
+            name=name,
+            arguments=arguments,
+            actor=actor,
+            effect=_EFFECTS[effect],
+            external=external,
+            reads=None if reads is None else tuple(reads),
+            writes=None if writes is None else tuple(writes),
+            endpoint=endpoint,
+            history=history,
+            detail=detail,
+        )
+        return Interaction(
+            step=step,
+            call=call,
+            outcome=_outcome_from(outcome),
+            started=started,
+            ended=ended,
+            at=at / 1e6,
+            duration=duration / 1e6,
+            origin=Origin(VERDICTS[verdict], trial, source),
+            parent=parent,
+            reply=None if reply is None else _reply_from(reply),
+            patch=None if patch is None else Patch(tuple((tuple(p), old, new) for p, old, new in patch)),
+        )
+    except (ValueError, TypeError, IndexError, KeyError) as error:
+        raise CorruptCassette(f"an interaction has an unknown shape: {error}") from error
+
+
+def outcome_plain(outcome: Outcome) -> list[Any]:
+    """An outcome as plain values around the recorded ones."""
+    match outcome:
+        case Value(value):
+            return [0, value]
+        case Error(error):
+            return [1, error]
+        case Cancelled():
+            return [2]
+        case Stream(head, chunks, complete, error):
+            return [3, head, [[round(chunk.at * 1e6), chunk.data] for chunk in chunks], complete, error]
+
+
+def _outcome_from(plain: list[Any]) -> Outcome:
+    match plain:
+        case [0, value]:
+            return Value(value)
+        case [1, error]:
+            return Error(error)
+        case [2]:
+            return Cancelled()
+        case [3, head, chunks, complete, error]:
+            return Stream(head, tuple(Chunk(at / 1e6, data) for at, data in chunks), complete, error)
+    raise ValueError("an outcome of an unknown kind")
+
+
+def _reply_plain(reply: Reply) -> list[Any]:
+    usage = reply.usage
+    return [
+        reply.text,
+        [[tool.id, tool.name, tool.arguments] for tool in reply.tool_calls],
+        reply.finish,
+        reply.model,
+        reply.id,
+        None if usage is None else [usage.input, usage.output, usage.cached, usage.reasoning],
+        reply.refusal,
+        reply.error,
+    ]
+
+
+def _reply_from(plain: list[Any]) -> Reply:
+    text, tools, finish, model, identity, usage, refusal, error = plain
+    return Reply(
+        text,
+        tuple(ToolRequest(*tool) for tool in tools),
+        finish,
+        model,
+        identity,
+        None if usage is None else Usage(*usage),
+        refusal,
+        error,
+    )
+
+
+def mark_plain(mark: Mark) -> list[Any]:
+    """A mark as a record."""
+    return [_MARK, mark.kind, round(mark.at * 1e6), mark.data]
+
+
+def mark_from(plain: list[Any]) -> Mark:
+    """The inverse of `mark_plain`.
+
+    Raises:
+        CorruptCassette: the record has another shape.
+    """
+    try:
+        _, kind, at, data = plain
+        return Mark(kind, at / 1e6, data)
+    except (ValueError, TypeError) as error:
+        raise CorruptCassette(f"a mark has an unknown shape: {error}") from error
+
+
+def header_plain(header: Header) -> dict[str, Any]:
+    """A header as a record."""
+    return {
+        "run": header.run,
+        "task": header.task,
+        "index": header.index,
+        "began": header.began,
+        "config": dict(header.config),
+        "task_definition": None if header.task_definition is None else dict(header.task_definition),
+        "packages": dict(header.packages),
+    }
+
+
+def header_from(plain: Any) -> Header:
+    """The inverse of `header_plain`.
+
+    Raises:
+        CorruptCassette: the record has another shape.
+    """
+    try:
+        return Header(**plain)
+    except TypeError as error:
+        raise CorruptCassette(f"the header has an unknown shape: {error}") from error
+
+
+def ending_plain(ending: Ending) -> list[Any]:
+    """An ending as a record."""
+    return [ending.status, ending.reason, ending.cause]
+
+
+def ending_from(plain: Any) -> Ending:
+    """The inverse of `ending_plain`.
+
+    Raises:
+        CorruptCassette: the record has another shape.
+    """
+    try:
+        return Ending(*plain)
+    except TypeError as error:
+        raise CorruptCassette(f"the ending has an unknown shape: {error}") from error
+
+
+# -- reading a frame --------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Parts:
+    """The content of one frame, not yet decoded: new messages, and the packed objects of its record."""
+
+    messages: tuple[bytes, ...]
+    record: tuple[bytes, ...]
+
+    @property
+    def step(self) -> int | None:
+        """The step of an interaction; None for a mark."""
+        facts = unpack(self.record[0])
+        return facts[1] if facts[0] == _INTERACTION else None
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The names under which a cassette counts this record."""
+        facts = unpack(self.record[0])
+        if facts[0] == _MARK:
+            return (f"mark {facts[1]}",)
+        return (KINDS[facts[6]], f"origin {VERDICTS[facts[16][0]]}")
+
+
+def split(plain: bytes) -> Parts:
+    """The objects of a frame's plain content.
+
+    Raises:
+        CorruptCassette: the content is no sequence of msgpack objects.
+    """
+    unpacker = msgpack.Unpacker(strict_map_key=False, unicode_errors="surrogatepass", max_buffer_size=len(plain) or 1)
+    unpacker.feed(plain)
+    messages: list[bytes] = []
+    record: list[bytes] = []
+    at = 0
+    try:
+        while at < len(plain):
+            # 0xc4..0xc6 is binary: only messages are, and they come first.
+            if not record and plain[at] in {0xC4, 0xC5, 0xC6}:
+                messages.append(unpacker.unpack())
+            else:
+                unpacker.skip()
+                record.append(plain[at : unpacker.tell()])
+            at = unpacker.tell()
+    except (ValueError, msgpack.OutOfData) as error:
+        raise CorruptCassette(f"a frame's content is damaged: {error}") from error
+    if not record:
+        raise CorruptCassette("a frame holds no record")
+    return Parts(tuple(messages), tuple(record))
+
+
+def resolve(arguments: bytes, message: Callable[[int], Any], on_opaque: Callable[[Opaque], None] | None) -> Any:
+    """The arguments with references replaced by the messages they stand for."""
+    if bytes([REFERENCES]) not in arguments:
+        return unpack(arguments, on_opaque)
+    tree = msgpack.unpackb(arguments, strict_map_key=False, unicode_errors="surrogatepass", ext_hook=msgpack.ExtType)
+    found: dict[str, Any] = {}
+    for name, item in tree.items():
+        if type(item) is msgpack.ExtType and item.code == REFERENCES:
+            runs = iter(msgpack.unpackb(item.data))
+            found[name] = [message(number) for first in runs for number in range(first, first + next(runs))]
+        else:
+            found[name] = unpack(
+                msgpack.packb(item, unicode_errors="surrogatepass"),
+                on_opaque,
+            )
+    return found

@@ -1,0 +1,302 @@
+"""What a trial is: the frozen values that a cassette holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import quote, unquote
+
+from attrs import field, frozen
+
+from .errors import BadInput
+
+__all__ = [
+    "ENDINGS",
+    "KINDS",
+    "VERDICTS",
+    "Actor",
+    "Call",
+    "Cancelled",
+    "Chunk",
+    "Effect",
+    "Ending",
+    "Error",
+    "Header",
+    "Interaction",
+    "Kind",
+    "Mark",
+    "Origin",
+    "Outcome",
+    "Patch",
+    "Reply",
+    "Stream",
+    "ToolRequest",
+    "TrialId",
+    "Usage",
+    "Value",
+]
+
+Kind = Literal["model", "tool", "http", "clock", "random"]
+Actor = Literal["agent", "user", "judge", "emulator"]
+Effect = Literal["read", "write", "pure", "unknown"]
+EndingStatus = Literal["completed", "capped", "error", "unanswered", "cancelled", "incomplete"]
+Verdict = Literal["own", "borrowed", "repeated", "raced", "stale", "missed", "extended", "emulated", "live", "refused"]
+
+KINDS: tuple[Kind, ...] = ("model", "tool", "http", "clock", "random")
+ENDINGS: tuple[EndingStatus, ...] = ("completed", "capped", "error", "unanswered", "cancelled", "incomplete")
+VERDICTS: tuple[Verdict, ...] = (
+    "own",
+    "borrowed",
+    "repeated",
+    "raced",
+    "stale",
+    "missed",
+    "extended",
+    "emulated",
+    "live",
+    "refused",
+)
+
+_ID = re.compile(r"(?P<run>[^/]+)/(?P<task>.+)#(?P<index>\d+)", re.DOTALL)
+
+
+@frozen(order=True)
+class TrialId:
+    """``run/task#index``: the last ``#`` and the first ``/`` split."""
+
+    run: str
+    task: str
+    index: int
+
+    @classmethod
+    def parse(cls, text: str) -> TrialId:
+        """Read ``run/task#index``.
+
+        Raises:
+            BadInput: the text has another form.
+        """
+        match = _ID.fullmatch(text)
+        if match is None:
+            raise BadInput(f"{text!r} is no trial id; it has the form run/task#index, such as baseline/exchange-1#0")
+        return cls(match["run"], match["task"], int(match["index"]))
+
+    def __str__(self) -> str:
+        return f"{self.run}/{self.task}#{self.index}"
+
+    @staticmethod
+    def to_path(name: str) -> str:
+        """A run's or task's name as one safe path element (percent-encoded)."""
+        encoded = quote(name, safe=" @+=,()[]{}!'-_~")
+        return encoded.replace(".", "%2E", 1) if encoded.startswith(".") else encoded
+
+    @staticmethod
+    def from_path(element: str) -> str:
+        """The inverse of `to_path`."""
+        return unquote(element)
+
+
+@frozen
+class Call:
+    """One crossing of the boundary, as asked for.
+
+    Attributes:
+        name: the tool's name, the model's name, or ``METHOD host/path``.
+        arguments: by name; of a model call its request body.
+        endpoint: of a model call ``PROTOCOL PATH``; part of the call's identity, unlike its host.
+        history: the argument that holds the messages of a model call.
+        reads, writes: resources such as ``order:17``, ``*`` for what the arguments leave open; None is "not declared".
+        detail: kept for the reader (method, URL, headers, tool call id), never matched.
+    """
+
+    kind: Kind
+    name: str
+    arguments: Mapping[str, Any]
+    actor: str = "agent"
+    effect: Effect = "unknown"
+    external: bool = True
+    reads: tuple[str, ...] | None = None
+    writes: tuple[str, ...] | None = None
+    endpoint: str = ""
+    history: str | None = None
+    detail: Mapping[str, Any] = field(factory=dict)
+
+    @property
+    def may_write(self) -> bool:
+        """A tool or HTTP call whose effect is ``write`` or ``unknown``."""
+        return self.kind in {"tool", "http"} and self.effect in {"write", "unknown"}
+
+
+@frozen
+class Value:
+    """The call returned this."""
+
+    value: Any
+
+
+@frozen
+class Error:
+    """The call raised this."""
+
+    error: BaseException = field(eq=False)
+
+
+@frozen
+class Cancelled:
+    """The caller gave the call up (a timeout, a cancelled task)."""
+
+
+@frozen
+class Chunk:
+    """A piece of a stream; ``at`` is in seconds since the call began."""
+
+    at: float
+    data: Any
+
+
+@frozen
+class Stream:
+    """The call answered in pieces.
+
+    Attributes:
+        head: what came before the first piece (of HTTP: status and headers).
+        complete: False if the consumer stopped early or the peer broke off; then ``error`` says how.
+    """
+
+    head: Any
+    chunks: tuple[Chunk, ...]
+    complete: bool = True
+    error: BaseException | None = field(default=None, eq=False)
+
+
+Outcome = Value | Error | Cancelled | Stream
+
+
+@frozen
+class Usage:
+    """Tokens of one model call; None where the provider did not say."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    reasoning: int | None = None
+
+
+@frozen
+class ToolRequest:
+    """A tool call that the model asked for; ``arguments`` is the text that it wrote."""
+
+    id: str | None
+    name: str
+    arguments: str
+
+
+@frozen
+class Reply:
+    """What a model answered, read from the protocol by a decoder."""
+
+    text: str | None = None
+    tool_calls: tuple[ToolRequest, ...] = ()
+    finish: str | None = None
+    model: str | None = None
+    id: str | None = None
+    usage: Usage | None = None
+    refusal: str | None = None
+    error: str | None = None
+
+
+@frozen
+class Origin:
+    """Who answered: the real thing (``live``), or which step of which cassette, and how well it fitted."""
+
+    verdict: Verdict = "live"
+    trial: str | None = None
+    step: int | None = None
+
+    @property
+    def live(self) -> bool:
+        """True if the real thing answered."""
+        return self.verdict in {"live", "extended"}
+
+
+@frozen
+class Patch:
+    """Changes to the tracked state: each a path, the old and the new packed value (None: absent)."""
+
+    changes: tuple[tuple[tuple[Any, ...], bytes | None, bytes | None], ...]
+
+
+@frozen
+class Interaction:
+    """A call with its outcome.
+
+    Attributes:
+        step: 0-based place in start order.
+        started, ended: places in one order over all starts and ends of the trial.
+        at: seconds since the trial began; ``duration`` in seconds.
+        parent: the step inside which this one happened (HTTP inside a tool).
+        raced: a write that touches what this call reads was in flight at the same time.
+    """
+
+    step: int
+    call: Call
+    outcome: Outcome
+    started: int
+    ended: int
+    at: float = 0.0
+    duration: float = 0.0
+    origin: Origin = field(factory=Origin)
+    parent: int | None = None
+    reply: Reply | None = None
+    patch: Patch | None = None
+
+
+@frozen
+class Mark:
+    """Something that belongs to a trial and is no call.
+
+    ``message`` (role, content), ``state`` (digest of the initial state), ``changed`` (a change that no write
+    explains), ``problem`` (what the recorder saw going wrong).
+    """
+
+    kind: str
+    at: float
+    data: Any
+
+
+@frozen
+class Ending:
+    """How a trial ended.
+
+    Attributes:
+        cause: of an ``error``: ``agent`` (its own exception) or ``infrastructure`` (the provider, the network).
+    """
+
+    status: EndingStatus
+    reason: str | None = None
+    cause: str | None = None
+
+
+@frozen
+class Header:
+    """What is known of a trial when it begins.
+
+    Attributes:
+        began: Unix time in seconds.
+        config: mode, policy, source, world, seed.
+        task_definition: the task with its digests, so that a score can be computed from the cassette alone.
+        packages: versions of what made the recording.
+    """
+
+    run: str
+    task: str
+    index: int
+    began: float
+    config: Mapping[str, Any] = field(factory=dict)
+    task_definition: Mapping[str, Any] | None = None
+    packages: Mapping[str, str] = field(factory=dict)
+
+    @property
+    def id(self) -> TrialId:
+        """The trial's id."""
+        return TrialId(self.run, self.task, self.index)

@@ -1,0 +1,188 @@
+"""The one seam between adapters and recordings: a Protocol, and who is listening in this context.
+
+An adapter builds a `Call` and hands it to `current()`. The ticket it gets back either holds the frozen answer, or
+lets it go live and say what came of it. Deciding does no I/O and awaits nothing, so sync, async and streaming
+adapters share it; `perform` and `aperform` are the two thin helpers for plain functions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol, TypeVar
+
+from .errors import CassetteError
+from .model import Call, Cancelled, Error, Outcome, Reply, Stream, Value
+
+__all__ = [
+    "Recorder",
+    "Ticket",
+    "aperform",
+    "current",
+    "enclosing",
+    "entered",
+    "listening",
+    "perform",
+    "unattributed",
+]
+
+T = TypeVar("T")
+
+
+class Ticket(Protocol):
+    """One call in progress.
+
+    Attributes:
+        step: the place that was reserved for it.
+        answer: the frozen outcome to hand out, or None: go live, then call exactly one of `done`, `failed`,
+            `cancelled` and `closed`.
+        delay: seconds to wait before going live (shared back-off); 0.0 otherwise.
+    """
+
+    step: int
+    answer: Outcome | None
+    delay: float
+
+    def done(self, value: Any, reply: Reply | None = None) -> None:
+        """The call returned ``value``."""
+
+    def failed(self, error: BaseException) -> None:
+        """The call raised ``error``."""
+
+    def cancelled(self) -> None:
+        """The caller gave the call up."""
+
+    def chunk(self, data: Any) -> None:
+        """The next piece of a stream arrived."""
+
+    def closed(
+        self,
+        head: Any,
+        *,
+        complete: bool,
+        error: BaseException | None = None,
+        decode: Callable[[tuple[Any, ...]], Reply | None] | None = None,
+    ) -> None:
+        """The stream ended; ``decode`` reads the reply from its pieces."""
+
+
+class Recorder(Protocol):
+    """Listens to the calls of one trial."""
+
+    def begin(self, call: Call) -> Ticket:
+        """Reserve the call's step and decide how it is answered.
+
+        Raises:
+            TrialStopped: the trial was stopped; nothing may be called any more.
+        """
+
+
+_current: ContextVar[Recorder | None] = ContextVar("trialtape_recorder", default=None)
+_enclosing: ContextVar[Ticket | None] = ContextVar("trialtape_enclosing", default=None)
+
+
+def current() -> Recorder | None:
+    """The recorder that listens in this context, if a trial is active here."""
+    return _current.get()
+
+
+def enclosing() -> Ticket | None:
+    """The live call inside which this code runs, if any."""
+    return _enclosing.get()
+
+
+@contextmanager
+def listening(recorder: Recorder | None) -> Iterator[None]:
+    """Make ``recorder`` the current one in this context (None: nobody listens)."""
+    token = _current.set(recorder)
+    outer = _enclosing.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+        _enclosing.reset(outer)
+
+
+@contextmanager
+def entered(ticket: Ticket) -> Iterator[None]:
+    """Calls made in this block are children of ``ticket``."""
+    token = _enclosing.set(ticket)
+    try:
+        yield
+    finally:
+        _enclosing.reset(token)
+
+
+def unattributed() -> bool:
+    """True if no trial is active in this context."""
+    return _current.get() is None
+
+
+def hand_out(answer: Outcome) -> Any:
+    """Return or raise a frozen outcome of a plain function.
+
+    Raises:
+        BaseException: the recorded one.
+        CassetteError: the recording is of a stream or was cancelled, which a plain function cannot repeat.
+    """
+    match answer:
+        case Value(value):
+            return value
+        case Error(error):
+            raise error
+        case Cancelled():
+            raise CassetteError("a call that its caller cancelled can be repeated by async code only")
+        case Stream():
+            raise CassetteError("a stream was recorded where a plain value is asked for")
+
+
+def perform(recorder: Recorder, call: Call, live: Callable[[], T]) -> T:
+    """Answer ``call`` from the recorder, or by ``live()`` while the recorder listens.
+
+    Raises:
+        BaseException: what ``live`` raised, or what was recorded.
+    """
+    ticket = recorder.begin(call)
+    if ticket.answer is not None:
+        answer: T = hand_out(ticket.answer)
+        return answer
+    if ticket.delay:
+        time.sleep(ticket.delay)
+    with entered(ticket):
+        try:
+            value = live()
+        except BaseException as error:
+            ticket.failed(error)
+            raise
+    ticket.done(value)
+    return value
+
+
+async def aperform(recorder: Recorder, call: Call, live: Callable[[], Awaitable[T]]) -> T:
+    """The same for async functions; a cancelled outcome waits for the caller to cancel.
+
+    Raises:
+        BaseException: what ``live`` raised, or what was recorded.
+    """
+    ticket = recorder.begin(call)
+    if isinstance(ticket.answer, Cancelled):
+        await asyncio.get_running_loop().create_future()
+    if ticket.answer is not None:
+        answer: T = hand_out(ticket.answer)
+        return answer
+    if ticket.delay:
+        await asyncio.sleep(ticket.delay)
+    with entered(ticket):
+        try:
+            value = await live()
+        except asyncio.CancelledError:
+            ticket.cancelled()
+            raise
+        except BaseException as error:
+            ticket.failed(error)
+            raise
+    ticket.done(value)
+    return value
