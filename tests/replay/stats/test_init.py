@@ -1,0 +1,11 @@
+from replay import stats
+
+
+def test_all_is_sorted_and_whole():
+    modules = {"anova", "bootstrap", "estimators", "intervals", "overview", "tally", "within"}
+    public = {name for name in vars(stats) if not name.startswith("_")}
+
+    assert stats.__all__ == sorted(stats.__all__)
+    assert public - set(stats.__all__) <= modules
+    assert set(stats.__all__) <= public
+    assert not modules & set(stats.__all__)

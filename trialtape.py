@@ -1,0 +1,120 @@
+"""The public face: ``import trialtape as tt``.
+
+Names are loaded when first used (PEP 562), so that importing this module imports nothing else of the project.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adapters.functions import tool
+    from cassettes.errors import (
+        BadInput,
+        BudgetReached,
+        CassetteError,
+        Divergence,
+        NothingCaptured,
+        Refused,
+        TrialtapeError,
+        Unanswered,
+        UnkeepableValue,
+    )
+    from cassettes.model import TrialId
+    from replay import stats
+    from replay.opening import open_view as open  # noqa: A004  # the public name
+    from replay.scoring import Score, scorer
+    from replay.session import acting_as
+    from replay.suite import Price, Suite
+    from replay.tasks import Task
+    from replay.trial import Trial, trial
+    from replay.view import Step, View
+
+__all__ = [
+    "BadInput",
+    "BudgetReached",
+    "CassetteError",
+    "Divergence",
+    "NothingCaptured",
+    "Price",
+    "Refused",
+    "Score",
+    "Step",
+    "Suite",
+    "Task",
+    "Trial",
+    "TrialId",
+    "TrialtapeError",
+    "Unanswered",
+    "UnkeepableValue",
+    "View",
+    "acting_as",
+    "open",
+    "scorer",
+    "stats",
+    "tool",
+    "trial",
+]
+
+_MODULE_OF = {
+    "BadInput": "cassettes.errors",
+    "BudgetReached": "cassettes.errors",
+    "CassetteError": "cassettes.errors",
+    "Divergence": "cassettes.errors",
+    "NothingCaptured": "cassettes.errors",
+    "Price": "replay.suite",
+    "Refused": "cassettes.errors",
+    "Score": "replay.scoring",
+    "Step": "replay.view",
+    "Suite": "replay.suite",
+    "Task": "replay.tasks",
+    "Trial": "replay.trial",
+    "TrialId": "cassettes.model",
+    "TrialtapeError": "cassettes.errors",
+    "Unanswered": "cassettes.errors",
+    "UnkeepableValue": "cassettes.errors",
+    "View": "replay.view",
+    "acting_as": "replay.session",
+    "open": "replay.opening:open_view",
+    "scorer": "replay.scoring",
+    "stats": "replay.stats:",
+    "tool": "adapters.functions",
+    "trial": "replay.trial",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version("trialtape")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'trialtape' has no attribute {name!r}")
+    module_name, colon, other = _MODULE_OF[name].partition(":")
+    module = import_module(module_name)
+    found = module if colon and not other else getattr(module, other or name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
+
+
+def _check_origin() -> None:
+    """Other distributions install packages named ``adapters`` and ``replay`` too: say so instead of failing oddly."""
+    here = Path(__file__).resolve().parent
+    for name in ("cassettes", "adapters", "replay"):
+        spec = find_spec(name)
+        found = None if spec is None or spec.origin is None else Path(spec.origin).resolve().parent
+        if found != here / name:
+            raise ImportError(
+                f"trialtape needs its own package {name!r} in {here}, but Python finds "
+                f"{found or 'none'}: a folder or another distribution of that name comes first on sys.path. "
+                "Rename that folder, or install the other distribution elsewhere, then reinstall trialtape."
+            )
+
+
+_check_origin()
