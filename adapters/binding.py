@@ -1,0 +1,99 @@
+"""A call's arguments by name: one canonical form, however they were passed."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import string
+from collections.abc import Callable, Collection, Mapping
+from inspect import Parameter
+from typing import Any, Final
+
+__all__ = ["Binder", "Template"]
+
+_POSITIONAL: Final = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class Binder:
+    """Binds arguments to the parameters of one function; the signature is read once.
+
+    Defaults are applied, ``self`` and ``cls`` are left out, ``*args`` is a list under its name, ``**kwargs`` are merged
+    by name. Of a `functools.partial` the arguments given before count like the others.
+
+    Attributes:
+        names: the parameters; ``open`` if any other name may come in ``**kwargs``.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._before: tuple[Any, ...] = ()
+        self._keywords: dict[str, Any] = {}
+        while isinstance(function, functools.partial):
+            self._before = function.args + self._before
+            self._keywords = {**function.keywords, **self._keywords}
+            function = function.func
+        self._signature = inspect.signature(function)
+        parameters = list(self._signature.parameters.values())
+        self._positional = [p.name for p in parameters if p.kind in _POSITIONAL]
+        self._owner = self._positional[0] if self._positional and self._positional[0] in {"self", "cls"} else None
+        self._defaults = {p.name: p.default for p in parameters if p.default is not Parameter.empty}
+        self._star = next((p.name for p in parameters if p.kind is Parameter.VAR_POSITIONAL), None)
+        self._double_star = next((p.name for p in parameters if p.kind is Parameter.VAR_KEYWORD), None)
+        self.names = tuple(p.name for p in parameters if p.name != self._owner)
+        self.open = self._double_star is not None
+        simple = all(p.kind in {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY} for p in parameters)
+        self._all = frozenset(self._signature.parameters) if simple else None
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The arguments by name, in the order of the parameters; None if the function cannot be called so."""
+        if self._before or self._keywords:
+            args, kwargs = self._before + args, {**self._keywords, **kwargs}
+        if self._all is None or len(args) > len(self._positional):
+            return self._bind_by_signature(args, kwargs)
+        # `inspect.Signature.bind` takes longer than all the rest of recording a call; this is the common case of it.
+        bound = {**self._defaults, **dict(zip(self._positional, args, strict=False)), **kwargs}
+        if kwargs and (kwargs.keys() - self._all or kwargs.keys() & set(self._positional[: len(args)])):
+            return None
+        try:
+            return {name: bound[name] for name in self.names}
+        except KeyError:
+            return None
+
+    def _bind_by_signature(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError:
+            return None
+        bound.apply_defaults()
+        named = {name: value for name, value in bound.arguments.items() if name != self._owner}
+        if self._star is not None:
+            named[self._star] = list(named[self._star])
+        if self._double_star is not None:
+            extra = named.pop(self._double_star)
+            # A positional-only parameter and a keyword may share a name; then the keywords stay together.
+            named.update({self._double_star: extra} if named.keys() & extra.keys() else extra)
+        return named
+
+
+class Template:
+    """A resource such as ``order:{order_id}``, filled from a call's arguments.
+
+    Raises:
+        ValueError: a field is no plain parameter of the function.
+    """
+
+    def __init__(self, text: str, names: Collection[str], *, open_ended: bool) -> None:
+        self._parts: list[tuple[str, str | None]] = []
+        for literal, name, form, conversion in string.Formatter().parse(text):
+            if name is not None and (form or conversion or not name.isidentifier()):
+                raise ValueError(f"resource {text!r}: {{{name}}} must be the plain name of a parameter")
+            if name is not None and name not in names and not open_ended:
+                known = ", ".join(names) or "none"
+                raise ValueError(f"resource {text!r} names {name!r}, which is no parameter (there are: {known})")
+            self._parts.append((literal, name))
+
+    def fill(self, arguments: Mapping[str, Any]) -> str:
+        """The resource; ``*`` stands for an argument that is None or missing."""
+        return "".join(
+            literal if name is None else literal + ("*" if (value := arguments.get(name)) is None else str(value))
+            for literal, name in self._parts
+        )

@@ -1,0 +1,17 @@
+"""Provider protocols, in the order in which they are asked."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .openai_chat import OPENAI_CHAT
+from .protocol import Decoder
+
+__all__ = ["DECODERS", "Decoder", "recognise"]
+
+DECODERS: Final[tuple[Decoder, ...]] = (OPENAI_CHAT,)
+
+
+def recognise(method: str, path: str, body: Any) -> Decoder | None:
+    """The first decoder that knows this request; ``body`` is parsed JSON."""
+    return next((decoder for decoder in DECODERS if decoder.recognises(method, path, body)), None)

@@ -1,0 +1,40 @@
+"""Attributes replaced in other people's modules, and put back exactly."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+__all__ = ["Patches"]
+
+_ABSENT: Final = object()
+
+
+class Patches:
+    """A list of replaced attributes.
+
+    An attribute that its owner only inherited is deleted again, so that nothing is left behind.
+    """
+
+    def __init__(self) -> None:
+        self._saved: list[tuple[Any, str, Any, str]] = []
+
+    def put(self, owner: Any, attribute: str, replacement: Any, label: str) -> None:
+        """Replace ``owner.attribute``; ``label`` is its owner's name for the reader."""
+        self._saved.append((owner, attribute, vars(owner).get(attribute, _ABSENT), f"{label}.{attribute}"))
+        setattr(owner, attribute, replacement)
+
+    def restore(self) -> None:
+        """Put every original back, the last replacement first."""
+        while self._saved:
+            owner, attribute, original, _ = self._saved.pop()
+            if original is _ABSENT:
+                delattr(owner, attribute)
+            else:
+                setattr(owner, attribute, original)
+
+    def names(self) -> list[str]:
+        """The dotted names of what is replaced right now."""
+        return [label for *_, label in self._saved]
+
+    def __bool__(self) -> bool:
+        return bool(self._saved)

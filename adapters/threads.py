@@ -1,0 +1,158 @@
+"""Threads: work items carry the context of whoever submits them, pool threads carry none.
+
+A context variable holds the current recorder, and Python copies it into no thread. So while a recorder listens:
+
+- an item submitted to a thread pool runs in a copy of its submitter's context;
+- the pool's own threads, which outlive the item that made the pool start them, start with an empty one;
+- any other thread inherits the context of the code that starts it.
+
+An item submitted while nobody listens is left alone, and finds nobody in the pool's empty context. Process pools are
+left alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import platform
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context, copy_context
+from multiprocessing.pool import ThreadPool
+from typing import Any, Final
+
+from cassettes.recorder import current
+
+from .patches import Patches
+
+__all__ = ["THREADS", "ThreadsAdapter"]
+
+_NONE: Final = object()
+
+
+class ThreadsAdapter:
+    """Carries contexts into threads and thread pools of the standard library."""
+
+    name = "threads"
+
+    def __init__(self) -> None:
+        self._patches = Patches()
+
+    def versions(self) -> dict[str, str]:
+        """The version of Python, whose threads these are."""
+        return {"python": platform.python_version()}
+
+    def install(self) -> None:
+        """Patch the thread classes. A second call does nothing."""
+        if self._patches:
+            return
+        self._put(threading.Thread, "start", _starting, "threading.Thread")
+        self._put(ThreadPoolExecutor, "submit", _submitting, "concurrent.futures.ThreadPoolExecutor")
+        pool = "multiprocessing.pool.ThreadPool"
+        self._put(ThreadPool, "__init__", _making_a_pool, pool)
+        for method in ("apply_async", "map", "map_async", "starmap", "starmap_async"):
+            self._put(ThreadPool, method, _applying, pool)
+        for method in ("imap", "imap_unordered"):
+            self._put(ThreadPool, method, _drawing, pool)
+
+    def uninstall(self) -> None:
+        """Put back the originals."""
+        self._patches.restore()
+
+    def patched(self) -> list[str]:
+        """The dotted names that are patched right now."""
+        return self._patches.names()
+
+    def _put(self, owner: type, attribute: str, make: Callable[[Any], Any], label: str) -> None:
+        original = getattr(owner, attribute)
+        self._patches.put(owner, attribute, functools.wraps(original)(make(original)), label)
+
+
+def _starting(original: Any) -> Any:
+    def start(thread: threading.Thread) -> None:
+        if current() is None or thread.ident is not None:  # a second start raises, as ever
+            original(thread)
+            return
+        context = copy_context()
+        own = vars(thread).get("run", _NONE)
+
+        def put_back() -> None:
+            if own is _NONE:
+                vars(thread).pop("run", None)
+            else:
+                vars(thread)["run"] = own
+
+        def run() -> None:
+            put_back()
+            context.run(thread.run)
+
+        vars(thread)["run"] = run
+        try:
+            original(thread)
+        except BaseException:
+            put_back()
+            raise
+
+    return start
+
+
+def _submitting(original: Any) -> Any:
+    def submit(executor: ThreadPoolExecutor, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if current() is None:
+            return original(executor, function, *args, **kwargs)
+        # The pool may start a thread for it: in an empty context, so that the thread inherits nothing.
+        return Context().run(original, executor, copy_context().run, function, *args, **kwargs)
+
+    return submit
+
+
+def _making_a_pool(original: Any) -> Any:
+    def init(pool: ThreadPool, *args: Any, **kwargs: Any) -> None:
+        Context().run(original, pool, *args, **kwargs)
+
+    return init
+
+
+def _applying(original: Any) -> Any:
+    """For the methods that take (function, arguments..., callback, error_callback)."""
+
+    def apply(pool: ThreadPool, func: Any, *args: Any, **kwargs: Any) -> Any:
+        if current() is None:
+            return original(pool, func, *args, **kwargs)
+        context = copy_context()
+        for name in ("callback", "error_callback"):
+            if kwargs.get(name) is not None:
+                kwargs[name] = _carrying(kwargs[name], context)
+        return original(pool, _carrying(func, context), *args, **kwargs)
+
+    return apply
+
+
+def _drawing(original: Any) -> Any:
+    """For ``imap`` and ``imap_unordered``, which draw from the iterable in a thread of the pool."""
+
+    def imap(pool: ThreadPool, func: Any, iterable: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+        if current() is None:
+            return original(pool, func, iterable, *args, **kwargs)
+        context = copy_context()
+        return original(pool, _carrying(func, context), _drawn(iterable, context.copy()), *args, **kwargs)
+
+    return imap
+
+
+def _carrying(function: Any, context: Context) -> Any:
+    """``function`` in a copy of the context for each call: one context cannot be entered twice at once."""
+
+    def carried(*args: Any, **kwargs: Any) -> Any:
+        return context.copy().run(function, *args, **kwargs)
+
+    return carried
+
+
+def _drawn(iterable: Iterable[Any], context: Context) -> Iterator[Any]:
+    iterator = context.run(iter, iterable)
+    while (item := context.run(next, iterator, _NONE)) is not _NONE:
+        yield item
+
+
+THREADS: Final = ThreadsAdapter()
