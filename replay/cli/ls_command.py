@@ -1,0 +1,84 @@
+"""``trialtape ls``: runs, or the trials of a run."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from replay.home import Home
+from replay.runs import load_run
+from replay.store import Store, Trouble
+
+from .output import console, echo_json, json_option, messages
+
+__all__ = ["command"]
+
+_RUNS = """
+SELECT r.name, r.mode, r.source, r.created, r.primary_score, COUNT(t.id) AS trials, COUNT(DISTINCT t.task) AS tasks,
+       SUM(t.ending = 'completed') AS completed, SUM(t.ending = 'capped') AS capped,
+       SUM(t.ending NOT IN ('completed', 'capped')) AS other
+FROM runs r LEFT JOIN trials t ON t.run = r.name
+GROUP BY r.name ORDER BY r.created, r.name
+"""
+_TRIALS = """
+SELECT t.id, t.ending, t.cause, t.reason, t.steps, t.seconds, t.coverage, t.problem, s.passed, s.value
+FROM trials t JOIN runs r ON r.name = t.run
+LEFT JOIN scores s ON s.trial = t.id AND s.scorer || '@' || s.version = r.primary_score
+WHERE t.run = ? ORDER BY t.task, t.idx
+"""
+
+
+@click.command("ls")
+@click.argument("run", required=False)
+@click.option("--failed", is_flag=True, help="Only trials that the primary score failed or that did not complete.")
+@json_option
+@click.pass_obj
+def command(home: str | None, run: str | None, failed: bool, as_json: bool) -> None:  # noqa: FBT001  # click's way
+    """List runs, or the trials of RUN with their verdicts."""
+    place = Home.find(home)
+    if run is not None:
+        load_run(place, run)
+    with Store(place) as store:
+        troubles = store.refresh(None if run is None else [run])
+        rows = store.rows(_RUNS) if run is None else store.rows(_TRIALS, [run])
+    if failed:
+        rows = [row for row in rows if row.get("passed") != 1 or row.get("ending") != "completed"]
+    for row in rows:
+        if "coverage" in row:
+            row["coverage"] = json.loads(row["coverage"] or "{}")
+    if as_json:
+        echo_json(rows)
+    elif rows:
+        console().print(_runs_table(rows) if run is None else _trials_table(rows))
+    else:
+        messages().print(f"no {'trial' if run else 'run'} in {place.root}", markup=False)
+    tell_troubles(troubles)
+
+
+def tell_troubles(troubles: list[Trouble]) -> None:
+    """Say on stderr which files could not be indexed."""
+    for trouble in troubles:
+        messages().print(f"trialtape: not indexed: {trouble.why}", markup=False)
+
+
+def _runs_table(rows: list[dict[str, Any]]) -> Table:
+    table = Table("run", "mode", "source", "tasks", "trials", "completed", "capped", "other", "score", box=None)
+    for row in rows:
+        numbers = [str(row[name] or 0) for name in ("tasks", "trials", "completed", "capped", "other")]
+        table.add_row(row["name"], row["mode"] or "", row["source"] or "", *numbers, row["primary_score"] or "")
+    return table
+
+
+def _trials_table(rows: list[dict[str, Any]]) -> Table:
+    table = Table("trial", "verdict", "ending", "steps", "seconds", "frozen calls", box=None)
+    for row in rows:
+        verdict = {1: Text("passed", "green"), 0: Text("failed", "red")}.get(row["passed"], Text("unscored", "yellow"))
+        ending = row["ending"] + (f" ({row['cause']})" if row["cause"] else "")
+        covered = ", ".join(f"{count} {name}" for name, count in row["coverage"].items())
+        seconds = "" if row["seconds"] is None else f"{row['seconds']:.2f}"
+        table.add_row(Text(row["id"]), verdict, ending, str(row["steps"] or 0), seconds, covered)
+    return table

@@ -1,0 +1,29 @@
+"""How commands speak: data on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+from rich.console import Console
+
+__all__ = ["console", "echo_json", "json_option", "messages"]
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
+
+
+def console() -> Console:
+    """For data, on stdout; plain when it is no terminal."""
+    made = Console(highlight=False)
+    return made if made.is_terminal else Console(highlight=False, width=120, no_color=True)
+
+
+def messages() -> Console:
+    """For messages and progress, on stderr."""
+    return Console(stderr=True, highlight=False)
+
+
+def echo_json(document: Any) -> None:
+    """Print a JSON document on stdout."""
+    click.echo(json.dumps(document, ensure_ascii=False, indent=1, default=repr))

@@ -1,0 +1,99 @@
+"""``trialtape show``: one trial, step by step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from rich.text import Text
+
+from cassettes.errors import BadInput
+from cassettes.model import Interaction
+from replay.difference import shortened
+from replay.home import Home
+from replay.report.trial_text import outcome_text, overview, step_document, step_lines
+from replay.scorefile import read_scores
+from replay.selection import find_trial
+from replay.view import View
+
+from .output import console, echo_json, json_option
+
+__all__ = ["command"]
+
+
+@click.command("show")
+@click.argument("trial", metavar="TRIAL")
+@click.option("--step", type=int, metavar="N", help="Everything about one step.")
+@json_option
+@click.pass_obj
+def command(home: str | None, trial: str, step: int | None, as_json: bool) -> None:  # noqa: FBT001  # click's way
+    """Show TRIAL (run/task#index, a path, @last or @last-fail) step by step, with its scores."""
+    place = Home.find(home)
+    view = find_trial(trial, place)
+    if step is not None:
+        _show_step(view, step, as_json=as_json)
+        return
+    scores = [kept for kept in read_scores(place, view.id.run) if kept.trial == str(view.id)]
+    newest = {f"{kept.scorer}@{kept.version}": kept for kept in scores}
+    if as_json:
+        echo_json(
+            {
+                "id": str(view.id),
+                "ending": {"status": view.ending.status, "reason": view.ending.reason, "cause": view.ending.cause},
+                "coverage": view.coverage,
+                "problem": view.cassette.problem,
+                "steps": [_plain(found.interaction) for found in view.steps],
+                "scores": {name: {"value": k.value, "passed": k.passed} for name, k in newest.items()},
+            }
+        )
+        return
+    out = console()
+    for line in overview(view):
+        out.print(line, soft_wrap=True)
+    out.print()
+    for line in step_lines(view, max(60, out.width - 20)):
+        out.print(line, soft_wrap=True)
+    out.print()
+    for name, kept in newest.items():
+        verdict = {True: Text("passed", "green"), False: Text("failed", "red"), None: Text("unscored", "yellow")}
+        out.print(verdict[kept.passed], Text(f" {name}  {shortened(kept.evidence, width=400)}"), soft_wrap=True)
+
+
+def _show_step(view: View, step: int, *, as_json: bool) -> None:
+    try:
+        interaction = view.cassette.step(step)
+    except IndexError:
+        last = len(view.steps) - 1
+        raise BadInput(f"{view.id} has no step {step}; its steps are 0 to {last}") from None
+    if as_json:
+        echo_json(_plain(interaction, whole=True))
+        return
+    out = console()
+    for heading, text in step_document(interaction):
+        out.print(Text(heading, "bold"))
+        out.print(Text(text), soft_wrap=True)
+
+
+def _plain(interaction: Interaction, *, whole: bool = False) -> dict[str, Any]:
+    call, reply = interaction.call, interaction.reply
+    arguments: Any = dict(call.arguments)
+    if call.kind == "model" and not whole:
+        arguments = {name: item for name, item in arguments.items() if not isinstance(item, list)}
+    return {
+        "step": interaction.step,
+        "kind": call.kind,
+        "actor": call.actor,
+        "name": call.name,
+        "effect": call.effect,
+        "external": call.external,
+        "arguments": arguments,
+        "text": None if reply is None else reply.text,
+        "tool_calls": [] if reply is None else [[t.name, t.arguments] for t in reply.tool_calls],
+        "result": outcome_text(interaction.outcome),
+        "at": interaction.at,
+        "seconds": interaction.duration,
+        "origin": interaction.origin.verdict,
+        "answered_by": interaction.origin.trial,
+        "answered_step": interaction.origin.step,
+        "parent": interaction.parent,
+    }

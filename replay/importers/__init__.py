@@ -1,0 +1,1 @@
+"""Recordings of other tools, turned into cassettes of a run."""

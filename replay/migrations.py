@@ -1,0 +1,117 @@
+"""The index's schema, step by step; a step that has run is never changed."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database, Migrations
+
+__all__ = ["MIGRATIONS"]
+
+MIGRATIONS = Migrations("trialtape")
+
+
+@MIGRATIONS()
+def m001_tables(db: Database) -> None:
+    """Runs, trials, interactions and scores."""
+    db.table("runs").create(
+        {
+            "name": str,
+            "mode": str,
+            "source": str,
+            "created": str,
+            "primary_score": str,
+            "config": str,
+            "about": str,
+            "scores_seen": str,
+        },
+        pk="name",
+    )
+    db.table("trials").create(
+        {
+            "id": str,
+            "run": str,
+            "task": str,
+            "idx": int,
+            "path": str,
+            "ending": str,
+            "reason": str,
+            "cause": str,
+            "began": float,
+            "seconds": float,
+            "steps": int,
+            "model_calls": int,
+            "tool_calls": int,
+            "writes": int,
+            "input_tokens": int,
+            "output_tokens": int,
+            "coverage": str,
+            "tags": str,
+            "digests": str,
+            "instruction": str,
+            "digest": str,
+            "problem": str,
+            "mtime_ns": int,
+            "size": int,
+        },
+        pk="id",
+    )
+    db.table("trials").create_index(["run", "task", "idx"])
+    db.table("interactions").create(
+        {
+            "trial": str,
+            "step": int,
+            "kind": str,
+            "actor": str,
+            "name": str,
+            "effect": str,
+            "external": int,
+            "arguments": str,
+            "result": str,
+            "tool_calls": str,
+            "error": str,
+            "at": float,
+            "seconds": float,
+            "input_tokens": int,
+            "output_tokens": int,
+            "origin": str,
+            "answered_by": str,
+            "parent": int,
+        },
+        pk=("trial", "step"),
+    )
+    db.table("scores").create(
+        {
+            "run": str,
+            "trial": str,
+            "scorer": str,
+            "version": str,
+            "value": float,
+            "passed": int,
+            "evidence": str,
+            "digest": str,
+            "at": str,
+        },
+        pk=("trial", "scorer", "version"),
+    )
+    db.table("scores").create_index(["run", "scorer", "version"])
+
+
+@MIGRATIONS()
+def m002_views(db: Database) -> None:
+    """What people look at first, also in datasette."""
+    db.create_view(
+        "pass_by_task",
+        """
+        SELECT t.run, t.task, s.scorer, s.version, COUNT(*) AS trials, SUM(s.passed) AS passed,
+               SUM(t.ending = 'capped') AS capped
+        FROM trials t JOIN scores s ON s.trial = t.id
+        GROUP BY t.run, t.task, s.scorer, s.version
+        """,
+    )
+    db.create_view(
+        "failing_trials",
+        """
+        SELECT t.id, t.run, t.task, t.ending, t.reason, s.scorer, s.version, s.evidence
+        FROM trials t LEFT JOIN scores s ON s.trial = t.id
+        WHERE s.passed = 0 OR t.ending <> 'completed'
+        """,
+    )

@@ -1,0 +1,126 @@
+"""Replay with everything frozen: the recorded answers in their causal order.
+
+A recorded interaction is eligible once everything that had completed before it started has been consumed. A call
+takes the first eligible one with its key; else it diverges.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from heapq import heapify, heappop
+from typing import Any
+
+from cassettes.errors import Divergence
+from cassettes.model import Call
+
+from .difference import first_difference, shortened
+from .recording import Entry, Recording
+
+__all__ = ["Playback"]
+
+
+class Playback:
+    """The answers of one recorded trial, each served once."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self._entries = recording.entries
+        self._taken = [False] * len(self._entries)
+        self._first = 0
+        self._ends = [(entry.interaction.ended, place) for place, entry in enumerate(self._entries)]
+        heapify(self._ends)
+        self._spans = Counter(recording.spans.values())
+
+    def take_span(self, key: str) -> bool:
+        """True if a recorded span has this key and has not been entered yet."""
+        if not self._spans[key]:
+            return False
+        self._spans[key] -= 1
+        return True
+
+    def take(self, call: Call, key: str) -> Entry:
+        """The recorded interaction that answers ``call``.
+
+        Raises:
+            Divergence: no eligible one has its key.
+        """
+        eligible = self._eligible()
+        for place in eligible:
+            if self._entries[place].key == key:
+                self._taken[place] = True
+                return self._entries[place]
+        raise self._divergence(call, key, [self._entries[place] for place in eligible])
+
+    def left_over(self) -> Divergence | None:
+        """What the replay did not ask for, as a divergence."""
+        left = [entry for entry, taken in zip(self._entries, self._taken, strict=True) if not taken]
+        if not left:
+            return None
+        first = left[0].interaction
+        message = (
+            f"{self.recording.trial}: the replay ended early: {len(left)} recorded "
+            f"call{'s were' if len(left) > 1 else ' was'} not asked for, the first at step {first.step} "
+            f"({first.call.kind} {first.call.name})"
+        )
+        steps = [entry.interaction.step for entry in left]
+        return Divergence(message, {"kind": "left over", "trial": str(self.recording.trial), "steps": steps})
+
+    def _eligible(self) -> list[int]:
+        while self._first < len(self._taken) and self._taken[self._first]:
+            self._first += 1
+        while self._ends and self._taken[self._ends[0][1]]:
+            heappop(self._ends)
+        horizon = self._ends[0][0] if self._ends else -1
+        places: list[int] = []
+        for place in range(self._first, len(self._entries)):
+            if self._entries[place].interaction.started > horizon:
+                break
+            if not self._taken[place]:
+                places.append(place)
+        return places
+
+    def _divergence(self, call: Call, key: str, eligible: list[Entry]) -> Divergence:
+        trial = self.recording.trial
+        report: dict[str, Any] = {
+            "kind": "other call",
+            "trial": str(trial),
+            "call": f"{call.actor}/{call.kind}:{call.name}",
+            "key": key,
+        }
+        if not eligible:
+            message = (
+                f"{trial}: the recording has ended, but {_named(call)} was called with {shortened(call.arguments)}"
+            )
+            return Divergence(message, {**report, "kind": "more calls"})
+        likely = min(eligible, key=lambda entry: _distance(entry.interaction.call, call))
+        expected = likely.interaction
+        lines = [f"{trial} diverges at step {expected.step}:"]
+        if (expected.call.actor, expected.call.kind, expected.call.name) != (call.actor, call.kind, call.name):
+            lines += [f"  recorded: {_named(expected.call)}", f"  now:      {_named(call)} {shortened(call.arguments)}"]
+            report |= {"step": expected.step, "path": "name", "recorded": expected.call.name, "now": call.name}
+        else:
+            found = first_difference(dict(expected.call.arguments), dict(call.arguments))
+            path = found.path if found else "endpoint"
+            left, right = (found.left, found.right) if found else (expected.call.endpoint, call.endpoint)
+            lines += [
+                f"  {_named(call)}: the first difference is at {path}",
+                f"  recorded: {shortened(left, right)}",
+                f"  now:      {shortened(right, left)}",
+            ]
+            report |= {"step": expected.step, "path": path, "recorded": repr(left), "now": repr(right)}
+        later = [e for e in self._entries if e.key == key]
+        if later:
+            places = ", ".join(str(e.interaction.step) for e in later[:3])
+            lines.append(f"  the same call is recorded at step {places}: it came earlier or later here, or once more")
+        lines.append("  If the agent's code or prompt was changed on purpose, record again; else something in it is")
+        lines.append("  not deterministic: time, random numbers, the order of a set, or an id made anew in each run.")
+        return Divergence("\n".join(lines), report)
+
+
+def _named(call: Call) -> str:
+    actor = "" if call.actor == "agent" else f"{call.actor}'s "
+    return f"{actor}{call.kind} {call.name}"
+
+
+def _distance(recorded: Call, call: Call) -> tuple[bool, bool, bool]:
+    return recorded.kind != call.kind, recorded.actor != call.actor, recorded.name != call.name

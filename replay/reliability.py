@@ -1,0 +1,117 @@
+"""From endings and verdicts to what pass^k counts: successes and trials per task, and what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from attrs import frozen
+
+__all__ = ["Counted", "TrialOutcome", "count"]
+
+Errors = Literal["exclude", "fail"]
+
+
+@frozen
+class TrialOutcome:
+    """How one trial ended, and its verdict by the score in question.
+
+    Attributes:
+        cause: of an ``error``: ``agent``, ``infrastructure``, ...
+        passed: None if there is no verdict.
+    """
+
+    task: str
+    index: int
+    ending: str
+    cause: str | None
+    passed: bool | None
+
+
+@frozen
+class Counted:
+    """What the statistics take.
+
+    Attributes:
+        tasks: ids, in the order of ``successes`` and ``trials``; tasks without a counted trial are in ``empty``.
+        capped: trials counted as 0 because a cap ended them.
+        agent_errors: trials counted as 0 because the agent raised.
+        failed_by_convention: trials counted as 0 because ``errors="fail"`` was asked for.
+        left_out: trials not counted, by reason.
+        unanswered: trials that a frozen call without a recorded answer ended, whether counted or not.
+        total: all trials.
+    """
+
+    tasks: tuple[str, ...]
+    successes: tuple[int, ...]
+    trials: tuple[int, ...]
+    empty: tuple[str, ...]
+    capped: int
+    agent_errors: int
+    failed_by_convention: int
+    left_out: Mapping[str, int]
+    unanswered: int
+    total: int
+
+
+def count(outcomes: Iterable[TrialOutcome], errors: Errors = "exclude") -> Counted:
+    """Count successes and trials per task.
+
+    Completed trials count by their verdict, capped ones and those in which the agent itself raised as failures. The
+    rest (infrastructure errors, unanswered, cancelled, incomplete, unscored) is left out by name, or counted as
+    failed with ``errors="fail"``: both conventions exist in the field.
+
+    Args:
+        outcomes: of all trials of a run.
+        errors: the convention for the rest.
+    """
+    told: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
+    successes: Counter[str] = Counter()
+    trials: Counter[str] = Counter()
+    seen: dict[str, None] = {}
+    for outcome in sorted(outcomes, key=lambda o: (o.task, o.index)):
+        seen[outcome.task] = None
+        told["total"] += 1
+        told["unanswered"] += outcome.ending == "unanswered"
+        verdict, reason = _verdict(outcome)
+        if verdict is None and errors == "fail":
+            verdict, reason = False, "failed by convention"
+        if verdict is None:
+            left_out[reason] += 1
+            continue
+        told[reason] += 1
+        trials[outcome.task] += 1
+        successes[outcome.task] += verdict
+    counted = sorted((task for task in seen if trials[task]), key=_natural)
+    return Counted(
+        tasks=tuple(counted),
+        successes=tuple(successes[task] for task in counted),
+        trials=tuple(trials[task] for task in counted),
+        empty=tuple(sorted((task for task in seen if not trials[task]), key=_natural)),
+        capped=told["capped"],
+        agent_errors=told["agent error"],
+        failed_by_convention=told["failed by convention"],
+        left_out=dict(sorted(left_out.items())),
+        unanswered=told["unanswered"],
+        total=told["total"],
+    )
+
+
+def _verdict(outcome: TrialOutcome) -> tuple[bool | None, str]:
+    match outcome.ending:
+        case "completed":
+            return outcome.passed, "completed" if outcome.passed is not None else "unscored"
+        case "capped":
+            return False, "capped"
+        case "error" if outcome.cause == "agent":
+            return False, "agent error"
+        case "error":
+            return None, f"error ({outcome.cause or 'unknown cause'})"
+        case other:
+            return None, other
+
+
+def _natural(task: str) -> tuple[int, str]:
+    return (int(task), task) if task.isdigit() else (1 << 60, task)

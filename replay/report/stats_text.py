@@ -1,0 +1,129 @@
+"""The reliability of a run, drawn for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.table import Table
+from rich.text import Text
+
+from replay.run_stats import Coverage, RunStats
+from replay.stats import Summary, SummaryRow
+
+__all__ = ["curve", "head", "notes", "table"]
+
+_WIDTH = 50
+_EXACT = ("own", "borrowed", "repeated")
+
+
+def head(stats: RunStats) -> list[str]:
+    """What was counted, and by which convention."""
+    counted = stats.counted
+    told = f"{len(counted.tasks)} tasks, {sum(counted.trials)} of {counted.total} trials counted"
+    lines = [f"{stats.run}: {told}, score {stats.score}"]
+    if counted.capped:
+        right = f" ({stats.capped_right} of them with everything right)" if stats.capped_right else ""
+        lines.append(f"  {counted.capped} capped trials count as failed{right}")
+    if counted.agent_errors:
+        lines.append(f"  {counted.agent_errors} trials in which the agent itself raised count as failed")
+    if counted.left_out:
+        told = ", ".join(f"{number} {reason}" for reason, number in counted.left_out.items())
+        lines.append(f"  left out: {told}   (--errors fail counts them as failed)")
+    if counted.failed_by_convention:
+        lines.append(f"  {counted.failed_by_convention} trials without a verdict count as failed (--errors fail)")
+    if counted.empty:
+        lines.append(f"  tasks without any counted trial: {', '.join(counted.empty)}")
+    if stats.worlds is not None:
+        lines.append(f"  given the recorded worlds of {stats.worlds}: not the same number as a live run's")
+    if stats.coverage is not None:
+        lines.append(f"  {_covered(stats.coverage)}")
+    return lines
+
+
+def table(summary: Summary) -> Table:
+    """pass^k and pass@k for all k, with both intervals and the bootstrap."""
+    percent = f"{summary.level:.0%}"
+    made = Table(box=None, pad_edge=False, header_style="bold", caption_justify="left")
+    for heading in ("k", "pass^k", f"if you rerun this suite\n{percent}", f"on other tasks like these\n{percent}"):
+        made.add_column(heading, justify="right")
+    made.add_column(f"task bootstrap\nB={summary.resamples}, seed {summary.seed}", justify="right")
+    made.add_column("pass@k", justify="right")
+    for row in summary.rows:
+        made.add_row(
+            str(row.k),
+            f"{row.pass_hat_k:.3f}",
+            _interval(row.fixed.low, row.fixed.high),
+            _interval(row.population.low, row.population.high),
+            _interval(*(row.bootstrap or (None, None))),
+            f"{row.pass_at_k:.3f}",
+        )
+    return made
+
+
+def curve(summary: Summary) -> Iterator[Text]:
+    """pass^k falling and pass@k rising over k, with the intervals of pass^k."""
+    yield Text(f"      0{'pass^k ●  pass@k ○':^{_WIDTH - 2}}1")
+    for row in summary.rows:
+        yield Text(f"{row.k:>4}  ") + _bar(row)
+    yield Text("      ━ if you rerun this suite   ─ on other tasks like these", "dim")
+
+
+def notes(stats: RunStats) -> list[str]:
+    """What must be read with the numbers."""
+    summary = stats.summary
+    if summary is None:
+        return []
+    lines = [
+        f"{summary.always} tasks always pass, {summary.never} never, {summary.flipping} flip"
+        + ("" if summary.icc is None else f"; ICC {summary.icc:.2f}"),
+    ]
+    last = summary.rows[-1]
+    if last.k > 1:
+        lines.append(
+            f"pass^{last.k} is {last.pass_hat_k:.3f}; if failures were spread evenly over the tasks it would be "
+            f"(pass^1)^{last.k} = {last.independent_power:.3f}"
+        )
+    return [*lines, *summary.notes]
+
+
+def bounds_text(stats: RunStats) -> list[str]:
+    """pass^k between all unanswered trials failed and all passed."""
+    lines = [f"{stats.counted.unanswered} of {stats.counted.total} trials ended unanswered, and not at random:"]
+    lines += [
+        f"  pass^{k} lies between {low:.3f} (all failed) and {high:.3f} (all passed)" for k, low, high in stats.bounds
+    ]
+    return lines
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "undefined" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
+
+
+def _bar(row: SummaryRow) -> Text:
+    cells = [" "] * (_WIDTH + 1)
+    styles = ["dim"] * (_WIDTH + 1)
+    for interval, sign, style in ((row.population, "─", "cyan"), (row.fixed, "━", "blue")):
+        if interval.low is None or interval.high is None:
+            continue
+        for place in range(_place(interval.low), _place(interval.high) + 1):
+            cells[place], styles[place] = sign, style
+    for value, sign, style in ((row.pass_at_k, "○", "green"), (row.pass_hat_k, "●", "bold")):
+        cells[_place(value)], styles[_place(value)] = sign, style
+    drawn = Text()
+    for cell, style in zip(cells, styles, strict=True):
+        drawn.append(cell, style)
+    return drawn
+
+
+def _place(value: float) -> int:
+    return round(value * _WIDTH)
+
+
+def _covered(coverage: Coverage) -> str:
+    calls = sum(coverage.verdicts.values())
+    exact = sum(coverage.verdicts.get(name, 0) for name in _EXACT)
+    others = ", ".join(f"{n} {name}" for name, n in coverage.verdicts.items() if name not in _EXACT)
+    return (
+        f"frozen calls: {exact} of {calls} exact{f', {others}' if others else ''}; answered whole: "
+        f"{coverage.whole} of {coverage.trials} trials, {coverage.whole_with_write} of {coverage.with_write} that write"
+    )

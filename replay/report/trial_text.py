@@ -1,0 +1,130 @@
+"""One trial, drawn for a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from rich.text import Text
+
+from cassettes.model import Cancelled, Error, Interaction, Outcome, Stream, Value
+from replay.view import Step, View
+
+__all__ = ["outcome_text", "overview", "step_lines", "step_text"]
+
+_SIGNS = {"model": "●", "tool": "▸", "http": "◦", "clock": "·", "random": "·"}
+_STYLES = {"read": "cyan", "pure": "cyan", "write": "magenta", "unknown": "yellow"}
+
+
+def overview(view: View) -> Iterator[Text]:
+    """Id, task, ending, how frozen calls were answered."""
+    ending = view.ending
+    style = {"completed": "green", "capped": "yellow"}.get(ending.status, "red")
+    reason = f": {ending.reason}" if ending.reason and ending.status != "completed" else ""
+    cause = f" ({ending.cause})" if ending.cause else ""
+    yield Text(str(view.id), "bold") + Text("   ") + Text(f"{ending.status}{cause}{reason}", style)
+    if view.task.instruction:
+        yield Text(f"task: {_line(view.task.instruction, 300)}", "dim")
+    if view.cassette.problem:
+        yield Text(f"the file is {view.cassette.problem}; what stands before it is shown", "red")
+    if view.coverage:
+        yield Text("frozen calls: " + ", ".join(f"{n} {name}" for name, n in view.coverage.items()))
+
+
+def step_lines(view: View, width: int) -> Iterator[Text]:
+    """A line for each step: who was asked what, and what came back."""
+    said = [m.data for m in view.cassette.marks() if m.kind == "message" and "step" in m.data]
+    for step in view.steps:
+        while said and said[0]["step"] <= step.number:
+            yield _said(said.pop(0), width)
+        yield step_text(step, width)
+    for left in said:
+        yield _said(left, width)
+
+
+def step_text(step: Step, width: int) -> Text:
+    """One step on one line."""
+    call, interaction = step.call, step.interaction
+    indent = "  " if interaction.parent is not None else ""
+    line = Text(f"{step.number:>4} {indent}")
+    if call.kind == "model":
+        line.append(f"{_SIGNS['model']} {call.actor:<6} ", "blue" if call.actor == "agent" else "green")
+        line.append(_line(_reply(step), width))
+    else:
+        line.append(f"{_SIGNS[call.kind]} {call.name}", _STYLES[call.effect])
+        line.append(f" {_line(json.dumps(dict(call.arguments), ensure_ascii=False, default=repr), width // 2)}")
+        failed = isinstance(step.outcome, Error)
+        line.append(f" → {_line(outcome_text(step.outcome), width // 2)}", "red" if failed else "dim")
+    if not step.origin.live:
+        line.append(f"  [{step.origin.verdict}]", "yellow")
+    return line
+
+
+def outcome_text(outcome: Outcome) -> str:
+    """What came back, as text."""
+    match outcome:
+        case Value() as returned:
+            return _plain(returned.result)
+        case Error(error):
+            return f"{type(error).__name__}: {error}"
+        case Cancelled():
+            return "cancelled by the caller"
+        case Stream(_, chunks, complete, error):
+            end = "" if complete else ", cut short" + (f" by {type(error).__name__}" if error else " by the consumer")
+            return f"stream of {len(chunks)} chunks{end}"
+
+
+def step_document(interaction: Interaction) -> list[tuple[str, str]]:
+    """Everything about one step, as headed texts."""
+    call, reply = interaction.call, interaction.reply
+    facts = {
+        "kind": call.kind,
+        "actor": call.actor,
+        "name": call.name,
+        "effect": call.effect if call.kind != "model" else None,
+        "external": call.external if call.kind != "model" else None,
+        "reads": call.reads,
+        "writes": call.writes,
+        "at": f"{interaction.at:.3f} s, took {interaction.duration * 1e3:.1f} ms",
+        "answered by": interaction.origin.verdict
+        + (f", {interaction.origin.trial} step {interaction.origin.step}" if interaction.origin.trial else ""),
+        "inside": None if interaction.parent is None else f"step {interaction.parent}",
+        "tokens": None if reply is None or reply.usage is None else f"{reply.usage.input} in, {reply.usage.output} out",
+        "finish": None if reply is None else reply.finish,
+    }
+    told = "\n".join(f"{name + ':':12} {value}" for name, value in facts.items() if value is not None)
+    sections = [(f"step {interaction.step}", told), ("asked", _json(dict(call.arguments)))]
+    if reply is not None:
+        answer = [reply.text or ""] + [f"calls {t.name} {t.arguments}" for t in reply.tool_calls]
+        sections.append(("answered", "\n".join(part for part in answer if part) or str(reply.error or reply.refusal)))
+    else:
+        sections.append(("answered", outcome_text(interaction.outcome)))
+    return sections
+
+
+def _reply(step: Step) -> str:
+    reply = step.reply
+    if reply is None:
+        return outcome_text(step.outcome)
+    if reply.error:
+        return f"error: {reply.error}"
+    calls = ", ".join(f"{tool.name}({tool.arguments})" for tool in reply.tool_calls)
+    return " ".join(part for part in (reply.text, f"→ {calls}" if calls else None) if part)
+
+
+def _said(data: dict[str, Any], width: int) -> Text:
+    return Text(f"     ○ {data['role']:<6} ", "green") + Text(_line(data["content"] or "", width))
+
+
+def _line(text: str, width: int) -> str:
+    joined = " ".join(text.split())
+    return joined if len(joined) <= width else joined[: max(1, width - 1)] + "…"
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1, default=repr)

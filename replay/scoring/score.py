@@ -1,0 +1,114 @@
+"""What a score is, and how any Python function gives one."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, overload
+
+from attrs import field, frozen
+
+from cassettes.canonical import digest_bytes
+from cassettes.errors import BadInput
+from replay.view import View
+
+__all__ = ["Score", "Scorer", "as_scorer", "score_trial", "scorer"]
+
+_ALMOST_ONE = 1 - 1e-6
+
+
+@frozen
+class Score:
+    """The verdict of one scorer on one trial.
+
+    Attributes:
+        value: from 0 to 1, or any number that the scorer means; None if the trial cannot be scored.
+        passed: True from 1 - 1e-6 on, unless the scorer says otherwise; None if unscored.
+        evidence: what the verdict rests on.
+    """
+
+    value: float | None
+    passed: bool | None = field()
+    evidence: Mapping[str, Any] = field(factory=dict)
+
+    @passed.default
+    def _passed(self) -> bool | None:
+        return None if self.value is None else self.value >= _ALMOST_ONE
+
+
+@frozen
+class Scorer:
+    """A function of a trial's view with the name and the version under which its scores are kept."""
+
+    name: str
+    version: str
+    function: Callable[[View], Any]
+
+    @property
+    def id(self) -> str:
+        """``name@version``."""
+        return f"{self.name}@{self.version}"
+
+    def __call__(self, view: View) -> Score:
+        """Score a trial.
+
+        Raises:
+            Exception: whatever the function raises.
+            TypeError: it returned something else than a Score, a truth value, a number or None.
+        """
+        result = self.function(view)
+        if isinstance(result, Score):
+            return result
+        if result is None:
+            return Score(None)
+        if isinstance(result, bool | int | float):
+            number = float(result)
+            return Score(None, evidence={"error": "not a number"}) if math.isnan(number) else Score(number)
+        raise TypeError(f"scorer {self.name} returned {type(result).__name__}; a Score, bool, number or None is needed")
+
+
+@overload
+def scorer(function: Callable[[View], Any], /) -> Scorer: ...
+@overload
+def scorer(*, name: str | None = None, version: str | None = None) -> Callable[[Callable[[View], Any]], Scorer]: ...
+def scorer(
+    function: Callable[[View], Any] | None = None, /, *, name: str | None = None, version: str | None = None
+) -> Scorer | Callable[[Callable[[View], Any]], Scorer]:
+    """Make a scorer of a function; ``version`` names what it does, so that old scores are kept beside new ones.
+
+    Without a version, the first 8 digits of the source's digest serve: another text is another version.
+    """
+
+    def wrap(wrapped: Callable[[View], Any]) -> Scorer:
+        return Scorer(name or wrapped.__name__, version or _source_version(wrapped), wrapped)
+
+    return wrap if function is None else wrap(function)
+
+
+def as_scorer(thing: Any) -> Scorer:
+    """A scorer as it is, or any function as one.
+
+    Raises:
+        BadInput: it is neither.
+    """
+    if isinstance(thing, Scorer):
+        return thing
+    if callable(thing) and hasattr(thing, "__name__"):
+        return scorer(thing)
+    raise BadInput(f"{thing!r} is no scorer: a function that takes a trial's view is needed")
+
+
+def score_trial(view: View, by: Scorer) -> Score:
+    """The score of a trial; what the scorer raises becomes an unscored verdict that names it."""
+    try:
+        return by(view)
+    except Exception as error:  # noqa: BLE001  # a scorer is the user's code: its fault is this score's, and is told
+        return Score(None, evidence={"error": f"{type(error).__name__}: {error}"})
+
+
+def _source_version(function: Callable[..., Any]) -> str:
+    try:
+        return digest_bytes(inspect.getsource(function).encode())[:8]
+    except (OSError, TypeError):
+        return "1"

@@ -1,0 +1,201 @@
+"""The tracked state of a trial: what a write changed, found by comparing packed rows, and put back by patches.
+
+A row is an item of an item of the state (``db["orders"]["W1"]``), or an item of the state itself if it holds no
+others. Rows are compared as packed bytes, so 1, True and 1.0 are different and nothing is copied deeply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgpack
+from attrs import frozen
+
+from cassettes.canonical import canonical
+from cassettes.errors import UnkeepableValue
+from cassettes.model import Patch
+from cassettes.values import pack, unpack
+
+__all__ = ["StateTracker", "apply_patch", "patched", "paths_of"]
+
+
+@frozen
+class _Item:
+    """One item of the state: packed whole, or by its own items if it is a dict or a list that has some."""
+
+    whole: bytes | None
+    rows: dict[Any, bytes]
+    form: type
+
+    def pack(self) -> bytes:
+        """The item packed whole."""
+        if self.whole is not None:
+            return self.whole
+        packer = msgpack.Packer()
+        if self.form is list:
+            return b"".join([packer.pack_array_header(len(self.rows)), *self.rows.values()])
+        pairs = [part for key, row in self.rows.items() for part in (pack(key), row)]
+        return b"".join([packer.pack_map_header(len(self.rows)), *pairs])
+
+
+Items = dict[Any, _Item]
+Change = tuple[tuple[Any, ...], bytes | None, bytes | None]
+
+
+def items_of(root: Any) -> Items:
+    """The packed items of a state.
+
+    Raises:
+        UnkeepableValue: a part has no lossless form.
+    """
+    return {key: _item(key, item) for key, item in _parts(root)}
+
+
+def _item(key: Any, item: Any) -> _Item:
+    if type(item) in {dict, list} and item:
+        return _Item(None, {inner: _packed(part, key, inner) for inner, part in _parts(item)}, type(item))
+    return _Item(_packed(item, key), {}, type(item))
+
+
+def _packed(value: Any, *path: Any) -> bytes:
+    try:
+        return pack(value)
+    except UnkeepableValue as error:
+        where = "".join(f"[{part!r}]" for part in path)
+        raise UnkeepableValue(f"state{where}{error.path.removeprefix('value')}", error.reason) from error
+
+
+def _parts(container: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(container, dict):
+        return list(container.items())
+    if isinstance(container, list):
+        return list(enumerate(container))
+    if hasattr(container, "__dict__"):
+        return list(vars(container).items())
+    raise UnkeepableValue(
+        "state", f"a {type(container).__name__} cannot be tracked; use a dict, a list or an object with attributes"
+    )
+
+
+def difference(old: Items, new: Items) -> Patch:
+    """What turns ``old`` into ``new``."""
+    # Parts of a list go from its end and come at its end, so that numbers stay right while a patch is applied.
+    changes: list[Change] = [((key,), item.pack(), None) for key, item in reversed(old.items()) if key not in new]
+    for key, item in new.items():
+        before = old.get(key)
+        if before is None:
+            changes.append(((key,), None, item.pack()))
+        elif before.form is not item.form or not before.rows or not item.rows:
+            if before != item:
+                changes.append(((key,), before.pack(), item.pack()))
+        else:
+            gone = [row for row in before.rows if row not in item.rows]
+            changes += [((key, row), before.rows[row], None) for row in reversed(gone)]
+            changes += [
+                ((key, row), before.rows.get(row), packed)
+                for row, packed in item.rows.items()
+                if before.rows.get(row) != packed
+            ]
+    return Patch(tuple(changes))
+
+
+def apply_patch(root: Any, patch: Patch) -> bool:
+    """Change ``root`` in place as recorded: all of the patch or, if it does not fit, nothing.
+
+    Returns:
+        False if the state holds another old value anywhere.
+    """
+    if not all(_holds(root, path, old) for path, old, _ in patch.changes):
+        return False
+    for path, _, new in patch.changes:
+        container = root if len(path) == 1 else _get(root, path[0])
+        if new is None:
+            _delete(container, path[-1])
+        else:
+            _set(container, path[-1], unpack(new))
+    return True
+
+
+_ABSENT = object()
+
+
+def _holds(root: Any, path: tuple[Any, ...], old: bytes | None) -> bool:
+    """True if ``old`` stands at ``path`` (None: nothing does); the order of keys does not count."""
+    value = root
+    for part in path:
+        value = _get(value, part)
+        if value is _ABSENT:
+            return old is None
+    return old is not None and canonical(value) == canonical(unpack(old))
+
+
+def _get(container: Any, key: Any) -> Any:
+    if isinstance(container, list):
+        return container[key] if isinstance(key, int) and key < len(container) else _ABSENT
+    if isinstance(container, dict):
+        return container.get(key, _ABSENT)
+    return getattr(container, key, _ABSENT) if isinstance(key, str) else _ABSENT
+
+
+def _set(container: Any, key: Any, value: Any) -> None:
+    if isinstance(container, list) and key == len(container):
+        container.append(value)
+    elif isinstance(container, dict | list):
+        container[key] = value
+    else:
+        setattr(container, key, value)
+
+
+def _delete(container: Any, key: Any) -> None:
+    if isinstance(container, dict | list):
+        del container[key]
+    else:
+        delattr(container, key)
+
+
+class StateTracker:
+    """Follows one state through a trial.
+
+    Args:
+        root: a dict, a list or an object with attributes; it is read after each write and changed by patches.
+
+    Raises:
+        UnkeepableValue: something in it has no lossless form.
+    """
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self._items = items_of(root)
+
+    def change(self) -> Patch | None:
+        """What changed since the last call; None if nothing did."""
+        items = items_of(self.root)
+        patch = difference(self._items, items)
+        self._items = items
+        return patch if patch.changes else None
+
+    def apply(self, patch: Patch) -> bool:
+        """Repeat a recorded change; False if it does not fit the state, which is then left as it is."""
+        if not apply_patch(self.root, patch):
+            return False
+        self._items = items_of(self.root)
+        return True
+
+
+def patched(root: Any, patches: Iterable[Patch]) -> Any:
+    """``root`` after the patches, changed in place.
+
+    Raises:
+        UnkeepableValue: a patch does not fit: the recording of the state is not whole.
+    """
+    for patch in patches:
+        if not apply_patch(root, patch):
+            raise UnkeepableValue("state", "a recorded change does not fit the state before it")
+    return root
+
+
+def paths_of(patch: Patch) -> Iterator[str]:
+    """The changed paths, for people."""
+    for path, _, _ in patch.changes:
+        yield "".join(f"[{part!r}]" for part in path)

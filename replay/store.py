@@ -1,0 +1,266 @@
+"""The index of all trials in SQLite: rebuilt from cassettes and scores at any time, so it owns nothing."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlite_utils
+from attrs import frozen
+
+from cassettes.errors import CassetteError, TrialtapeError
+from cassettes.model import Cancelled, Error, Interaction, Outcome, Stream, TrialId, Value
+
+from .home import Home
+from .migrations import MIGRATIONS
+from .runs import load_run
+from .scorefile import read_scores
+from .view import View, coverage_of
+
+__all__ = ["Store", "Trouble"]
+
+_TEXT_LIMIT = 2000  # of a readable column; the cassette holds the whole
+
+
+@frozen
+class Trouble:
+    """A file that could not be indexed, and why."""
+
+    path: Path
+    why: str
+
+
+class Store:
+    """The index below a home folder.
+
+    Args:
+        home: whose recordings it indexes.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        home.root.mkdir(parents=True, exist_ok=True)
+        self.db = sqlite_utils.Database(home.index)
+        self.db.conn.execute("PRAGMA busy_timeout = 30000")
+        self.db.enable_wal()
+        MIGRATIONS.apply(self.db)
+
+    def close(self) -> None:
+        """Close the database."""
+        self.db.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def refresh(self, runs: Iterable[str] | None = None) -> list[Trouble]:
+        """Bring the index up to date with the files of these runs (None: of all).
+
+        Returns:
+            The files that cannot be read; everything else is indexed.
+        """
+        troubles: list[Trouble] = []
+        for run in self.home.runs() if runs is None else runs:
+            troubles += self._refresh_run(run)
+        if runs is None:
+            with self._writing() as connection:
+                known = {row[0] for row in connection.execute("SELECT name FROM runs")}
+                for gone in known - set(self.home.runs()):
+                    _forget_run(connection, gone)
+        return troubles
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """The rows of a query, as dicts."""
+        return list(self.db.query(sql, parameters))
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        connection = self.db.conn
+        connection.execute("BEGIN IMMEDIATE")  # a deferred one fails when another process writes in between
+        try:
+            yield connection
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+    def _refresh_run(self, run: str) -> list[Trouble]:
+        found = {str(trial): (trial, path, path.stat()) for trial, path in self.home.trials(run)}
+        known = {
+            row["id"]: (row["mtime_ns"], row["size"])
+            for row in self.db.query("SELECT id, mtime_ns, size FROM trials WHERE run = ?", [run])
+        }
+        stale = [
+            (trial, path, stat)
+            for key, (trial, path, stat) in found.items()
+            if known.get(key) != (stat.st_mtime_ns, stat.st_size)
+        ]
+        gone = set(known) - set(found)
+        scores = self.home.run(run) / "scores.jsonl"
+        scored = f"{scores.stat().st_mtime_ns} {scores.stat().st_size}" if scores.exists() else ""
+        row = next(iter(self.db.query("SELECT scores_seen FROM runs WHERE name = ?", [run])), None)
+        if not stale and not gone and row is not None and row["scores_seen"] == scored:
+            return []
+        troubles: list[Trouble] = []
+        read: list[tuple[tuple[Any, ...], list[tuple[Any, ...]]]] = []
+        for trial, path, stat in stale:
+            try:
+                read.append(_rows_of(trial, View(path, self.home), stat.st_mtime_ns, stat.st_size))
+            except CassetteError as error:
+                troubles.append(Trouble(path, str(error)))
+                read.append((_broken(trial, path, str(error), stat.st_mtime_ns, stat.st_size), []))
+        with self._writing() as connection:
+            _keep_run(connection, self.home, run, scored, troubles)
+            _forget_trials(connection, [*gone, *(str(trial) for trial, _, _ in stale)])
+            connection.executemany(_insert("trials", 24), [trial for trial, _ in read])
+            connection.executemany(_insert("interactions", 18), [row for _, rows in read for row in rows])
+            if row is None or row["scores_seen"] != scored:
+                connection.execute("DELETE FROM scores WHERE run = ?", [run])
+                kept = [
+                    (run, s.trial, s.scorer, s.version, s.value, s.passed, s.evidence, s.digest, s.at)
+                    for s in read_scores(self.home, run)
+                ]
+                connection.executemany(_insert("scores", 9), kept)
+        return troubles
+
+
+def _insert(table: str, columns: int) -> str:
+    return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * columns)})"  # noqa: S608  # names are ours
+
+
+def _forget_trials(connection: sqlite3.Connection, trials: Iterable[str]) -> None:
+    ids = [(trial,) for trial in trials]
+    connection.executemany("DELETE FROM interactions WHERE trial = ?", ids)
+    connection.executemany("DELETE FROM trials WHERE id = ?", ids)
+
+
+def _forget_run(connection: sqlite3.Connection, run: str) -> None:
+    _forget_trials(connection, [row[0] for row in connection.execute("SELECT id FROM trials WHERE run = ?", [run])])
+    connection.execute("DELETE FROM scores WHERE run = ?", [run])
+    connection.execute("DELETE FROM runs WHERE name = ?", [run])
+
+
+def _keep_run(connection: sqlite3.Connection, home: Home, run: str, scored: str, troubles: list[Trouble]) -> None:
+    try:
+        file = load_run(home, run)
+        config, about, primary = dict(file.config), dict(file.about), file.primary
+    except TrialtapeError as error:
+        troubles.append(Trouble(home.run(run) / "run.json", str(error)))
+        config, about, primary = {}, {}, None
+    row = (
+        run,
+        config.get("mode"),
+        config.get("source"),
+        about.get("created"),
+        primary,
+        json.dumps(config, ensure_ascii=False),
+        json.dumps(about, ensure_ascii=False),
+        scored,
+    )
+    connection.execute(_insert("runs", len(row)), row)
+
+
+def _rows_of(trial: TrialId, view: View, mtime_ns: int, size: int) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
+    interactions = list(view.cassette)
+    header, ending, counts = view.cassette.header, view.ending, view.cassette.counts
+    usages = [i.reply.usage for i in interactions if i.reply is not None and i.reply.usage is not None]
+    definition = header.task_definition or {}
+    row = (
+        str(trial),
+        trial.run,
+        trial.task,
+        trial.index,
+        str(view.path),
+        ending.status,
+        ending.reason,
+        ending.cause,
+        header.began,
+        max((i.at + i.duration for i in interactions), default=0.0),
+        len(interactions),
+        counts.get("model", 0),
+        counts.get("tool", 0),
+        sum(1 for i in interactions if i.call.kind == "tool" and i.call.effect == "write"),
+        sum(u.input or 0 for u in usages) if usages else None,
+        sum(u.output or 0 for u in usages) if usages else None,
+        json.dumps(coverage_of(counts)),
+        json.dumps(definition.get("tags", {}), ensure_ascii=False),
+        json.dumps(definition.get("digests", {})),
+        definition.get("instruction"),
+        view.cassette.digest,
+        view.cassette.problem,
+        mtime_ns,
+        size,
+    )
+    return row, [_interaction_row(trial, interaction) for interaction in interactions]
+
+
+def _broken(trial: TrialId, path: Path, why: str, mtime_ns: int, size: int) -> tuple[Any, ...]:
+    """The row of a cassette that cannot be read: it is there, and nothing is known of it."""
+    unknown = (None,) * 12
+    return (
+        str(trial),
+        trial.run,
+        trial.task,
+        trial.index,
+        str(path),
+        "incomplete",
+        "cannot be read",
+        None,
+        *unknown,
+        None,
+        why,
+        mtime_ns,
+        size,
+    )
+
+
+def _interaction_row(trial: TrialId, interaction: Interaction) -> tuple[Any, ...]:
+    call, reply = interaction.call, interaction.reply
+    usage = None if reply is None else reply.usage
+    arguments = {k: v for k, v in call.arguments.items() if call.kind != "model" or not isinstance(v, list | dict)}
+    result, error = _texts(interaction.outcome)
+    return (
+        str(trial),
+        interaction.step,
+        call.kind,
+        call.actor,
+        call.name,
+        call.effect,
+        call.external,
+        _text(arguments),
+        reply.text if reply is not None and reply.text is not None else result,
+        None if reply is None or not reply.tool_calls else _text([[t.name, t.arguments] for t in reply.tool_calls]),
+        error if error is not None else None if reply is None else reply.error,
+        interaction.at,
+        interaction.duration,
+        None if usage is None else usage.input,
+        None if usage is None else usage.output,
+        interaction.origin.verdict,
+        None if interaction.origin.trial is None else f"{interaction.origin.trial} step {interaction.origin.step}",
+        interaction.parent,
+    )
+
+
+def _texts(outcome: Outcome) -> tuple[str | None, str | None]:
+    match outcome:
+        case Value() as returned:
+            return _text(returned.result), None
+        case Error(error):
+            return None, f"{type(error).__name__}: {error}"
+        case Cancelled():
+            return None, "cancelled"
+        case Stream(_, chunks, complete, error):
+            end = "" if complete else " (cut short)"
+            return f"{len(chunks)} chunks{end}", None if error is None else f"{type(error).__name__}: {error}"
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
+    text = text.encode("utf-8", "replace").decode()
+    return text if len(text) <= _TEXT_LIMIT else text[:_TEXT_LIMIT] + "…"

@@ -1,0 +1,120 @@
+"""Replay recorded trials with everything frozen, and tell what is different."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from attrs import field, frozen
+
+from cassettes.canonical import canonical
+from cassettes.errors import CassetteError, TrialHalted
+from cassettes.model import Ending, TrialId
+
+from .home import Home
+from .playback import Playback
+from .policy import REPLAY
+from .recording import Recording
+from .runner import run_agent
+from .tasks import Task
+from .trial import Setup, Trial
+from .view import View
+
+__all__ = ["Checked", "check_file", "verify_trial"]
+
+Status = Literal["identical", "differs", "damaged", "not replayed"]
+
+
+@frozen
+class Checked:
+    """What came of verifying one trial.
+
+    Attributes:
+        why: the first difference, or why the trial was not replayed.
+        report: the same as data.
+    """
+
+    trial: str
+    status: Status
+    why: str = ""
+    report: dict[str, Any] = field(factory=dict)
+
+
+def check_file(identity: TrialId, path: Path, home: Home) -> Checked | View:
+    """Read every byte of a cassette; the view of one that is whole and can be replayed."""
+    try:
+        view = View(path, home)
+        view.cassette.check()
+    except CassetteError as error:
+        return Checked(str(identity), "damaged", str(error))
+    ending = view.ending
+    if ending.status in {"completed", "capped"} or (ending.status == "error" and ending.cause == "agent"):
+        if ending.reason and ending.reason.startswith("timeout of"):
+            return Checked(
+                str(identity), "not replayed", f"it ended by a {ending.reason}, which a replay does not repeat"
+            )
+        return view
+    cause = f" ({ending.cause})" if ending.cause else ""
+    return Checked(str(identity), "not replayed", f"it ended {ending.status}{cause}")
+
+
+def verify_trial(view: View, home: Home, task: Task, agent: Callable[[Any], Any]) -> Checked:
+    """Run the agent again with everything answered from the recording.
+
+    Identical means: the same calls in an order that the recording allows, all of them, the same final state, and the
+    same ending.
+    """
+    header = view.cassette.header
+    playback = Playback(Recording(view.id, view.cassette))
+    with TemporaryDirectory(prefix="trialtape-verify-") as folder:
+        setup = Setup(
+            id=view.id,
+            path=Path(folder) / "0.cassette",
+            home=home,
+            policy=REPLAY,
+            task=task,
+            source=playback,
+            config={"mode": "replay", "seed": header.config.get("seed", 0)},
+            environ=os.environ,
+        )
+        trial = Trial(setup)
+        before = _other_start(view, trial)
+        if before is not None:
+            return before
+        trial.begin()
+        leaving = trial.end(run_agent(agent, trial, None))
+    if isinstance(leaving, TrialHalted):
+        return Checked(str(view.id), "differs", str(leaving), leaving.to_dict())
+    if isinstance(leaving, KeyboardInterrupt | SystemExit):
+        raise leaving
+    if trial.ending is None or not _same_ending(view.ending, trial.ending):
+        why = f"the recording ended {_told(view.ending)}, the replay {_told(trial.ending)}"
+        return Checked(str(view.id), "differs", why, {"kind": "ending"})
+    if view.tracks_state and canonical(view.state()) != canonical(trial.state):
+        return Checked(str(view.id), "differs", "the final state is another", {"kind": "state"})
+    return Checked(str(view.id), "identical")
+
+
+def _other_start(view: View, trial: Trial) -> Checked | None:
+    """A changed task is told as such, before its calls diverge for that reason."""
+    recorded = (view.cassette.header.task_definition or {}).get("digests", {})
+    changed = [name for name in ("instruction", "state") if recorded.get(name) != trial.digests.get(name)]
+    if not changed:
+        return None
+    why = f"the task is another than when it was recorded: its {' and '.join(changed)} changed"
+    return Checked(str(view.id), "differs", why, {"kind": "task", "changed": changed})
+
+
+def _same_ending(recorded: Ending, now: Ending) -> bool:
+    if recorded.status != now.status:
+        return False
+    return recorded.status != "error" or recorded.reason == now.reason
+
+
+def _told(ending: Ending | None) -> str:
+    if ending is None:
+        return "not at all"
+    return ending.status + (f" ({ending.reason})" if ending.reason else "")

@@ -1,0 +1,200 @@
+"""A recorded trial as a reader sees it: lazy, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, overload
+
+from cassettes.errors import BadInput, CorruptCassette
+from cassettes.model import Call, Ending, Interaction, Origin, Outcome, Reply, TrialId
+from cassettes.reader import Cassette
+from cassettes.values import unpack
+
+from .home import Home
+from .state import patched
+from .tasks import Task, task_from
+
+__all__ = ["Step", "View", "coverage_of", "open_trial"]
+
+_EXACT = ("own", "borrowed", "repeated")
+_ANSWERED = (*_EXACT, "raced", "extended", "emulated")
+_ASKED = (*_ANSWERED, "stale", "missed")
+
+
+def coverage_of(counts: dict[str, int]) -> dict[str, int]:
+    """Verdicts of the calls that were looked up in recordings, from a cassette's counts; live ones left out."""
+    return {v: counts[f"origin {v}"] for v in _ASKED if counts.get(f"origin {v}")}
+
+
+class Step:
+    """One interaction of a view."""
+
+    def __init__(self, interaction: Interaction) -> None:
+        self.interaction = interaction
+
+    @property
+    def number(self) -> int:
+        """Its 0-based place in start order."""
+        return self.interaction.step
+
+    @property
+    def call(self) -> Call:
+        """What was asked."""
+        return self.interaction.call
+
+    @property
+    def outcome(self) -> Outcome:
+        """What came back."""
+        return self.interaction.outcome
+
+    @property
+    def origin(self) -> Origin:
+        """Who answered."""
+        return self.interaction.origin
+
+    @property
+    def reply(self) -> Reply | None:
+        """Of a model call, the reply read from the protocol."""
+        return self.interaction.reply
+
+    @property
+    def text(self) -> str | None:
+        """Of a model call, the text of its reply."""
+        return None if self.reply is None else self.reply.text
+
+
+class Steps(Sequence[Step]):
+    """The steps of a cassette, each read when asked for."""
+
+    def __init__(self, cassette: Cassette) -> None:
+        self._cassette = cassette
+        self._numbers: Sequence[int] = range(len(cassette)) if cassette.problem is None else cassette.step_numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> Step: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Step]: ...
+    def __getitem__(self, place: int | slice) -> Step | list[Step]:
+        if isinstance(place, slice):
+            return [Step(self._cassette.step(number)) for number in self._numbers[place]]
+        return Step(self._cassette.step(self._numbers[place]))
+
+    def __iter__(self) -> Iterator[Step]:
+        return (Step(self._cassette.step(number)) for number in self._numbers)
+
+
+class View:
+    """A recorded trial.
+
+    Args:
+        path: its cassette.
+        home: where its initial state lies; None if only the cassette is at hand.
+
+    Raises:
+        CassetteError: the file cannot be read.
+    """
+
+    def __init__(self, path: Path, home: Home | None = None) -> None:
+        self.path = path
+        self.cassette = Cassette(path)
+        self._home = home
+
+    @property
+    def id(self) -> TrialId:
+        """The trial's id."""
+        return self.cassette.header.id
+
+    @property
+    def ending(self) -> Ending:
+        """How it ended."""
+        return self.cassette.ending
+
+    @property
+    def coverage(self) -> dict[str, int]:
+        """Verdicts of the frozen calls, such as ``{"own": 4, "missed": 1}``; empty if everything was live."""
+        return coverage_of(self.cassette.counts)
+
+    @cached_property
+    def task(self) -> Task:
+        """The task as the cassette keeps it."""
+        return task_from(self.cassette.header.task_definition, self.cassette.header.task)
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The steps, each read when asked for."""
+        return Steps(self.cassette)
+
+    def messages(self, step: int) -> list[Any]:
+        """What the model saw at this step, exactly as it was sent.
+
+        Raises:
+            BadInput: the step is no model call.
+        """
+        call = self.cassette.step(step).call
+        if call.kind != "model" or call.history is None:
+            raise BadInput(f"step {step} of {self.id} is a {call.kind} call: only a model call has messages")
+        return list(call.arguments.get(call.history) or [])
+
+    @cached_property
+    def agent_messages(self) -> list[str]:
+        """What the agent said to the user, in order: texts of its model's replies, or the marked messages."""
+        marked = [m.data for m in self.cassette.marks() if m.kind == "message" and m.data["role"] == "assistant"]
+        if marked:
+            return [m["content"] for m in marked if m["content"]]
+        return [s.text for s in self.steps if s.call.kind == "model" and s.call.actor == "agent" and s.text]
+
+    @property
+    def tracks_state(self) -> bool:
+        """True if the trial tracked a state."""
+        return any(m.kind == "state" for m in self.cassette.marks())
+
+    def state(self, step: int | None = None) -> Any:
+        """The tracked state after ``step`` (None: at the end), made anew at each call.
+
+        Raises:
+            BadInput: the trial tracked no state.
+            CorruptCassette: the initial state is missing or damaged.
+        """
+        marks = self.cassette.marks()
+        initial = next((m.data for m in marks if m.kind == "state"), None)
+        if initial is None:
+            raise BadInput(f"{self.id} tracked no state; call trial.track(state) while recording")
+        if self._home is None:
+            raise CorruptCassette(f"{self.path}: its initial state lies in a home folder; open it by its trial id")
+        root = unpack(self._home.state(initial["digest"]))
+        changes = sorted(
+            ((i.ended, i.patch) for i in self.cassette if i.patch is not None and (step is None or i.step <= step)),
+            key=lambda change: change[0],
+        )
+        patched(root, [patch for _, patch in changes])
+        if step is None:
+            patched(root, [m.data for m in marks if m.kind == "changed"])
+        return root
+
+
+def open_trial(trial: str | Path, home: Home) -> View:
+    """Open a trial by id or by path.
+
+    Raises:
+        BadInput: there is no such trial.
+        CassetteError: the file cannot be read.
+    """
+    path = Path(trial)
+    if path.suffix == ".cassette":
+        if not path.exists():
+            raise BadInput(f"{path} does not exist")
+        # <home>/cassettes/<run>/<task>/<index>.cassette
+        above = path.resolve().parents
+        return View(path, Home(above[3]) if len(above) > 3 and above[2].name == "cassettes" else None)
+    parsed = TrialId.parse(str(trial))
+    found = home.cassette(parsed)
+    if not found.exists():
+        known = [str(other) for other, _ in home.trials(parsed.run)]
+        hint = f"its trials: {', '.join(known[:5])}{' ...' if len(known) > 5 else ''}" if known else "no such run"
+        raise BadInput(f"there is no trial {parsed} in {home.root}; {hint}")
+    return View(found, home)
