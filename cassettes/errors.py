@@ -4,6 +4,7 @@
 
     TrialtapeError                 exit code 1
     ├── BadInput                   2   what the user gave cannot be used
+    │   └── AlreadyRecorded            a cassette is never written twice
     ├── CassetteError              4   a recording cannot be read or written
     │   ├── NotACassette               no cassette at all, or its header is damaged
     │   ├── NewerFormat                written by a later version
@@ -15,6 +16,7 @@
     │   ├── Unanswered                 a frozen call has no recorded answer
     │   ├── Divergence                 a replay asked for something else than was recorded
     │   └── Refused                    the policy forbids the call
+    ├── Interrupted                130 the user interrupted the trial
     └── BudgetReached              5   the money or the time given is spent
 """
 
@@ -23,11 +25,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 __all__ = [
+    "AlreadyRecorded",
     "BadInput",
     "BudgetReached",
     "CassetteError",
     "CorruptCassette",
     "Divergence",
+    "Interrupted",
     "NewerFormat",
     "NotACassette",
     "NothingCaptured",
@@ -51,6 +55,10 @@ class BadInput(TrialtapeError):
     """What the user gave cannot be used; the text says what was wrong, where, and what to do."""
 
     exit_code = 2
+
+
+class AlreadyRecorded(BadInput):
+    """The trial has a cassette already; a cassette is never written twice."""
 
 
 class CassetteError(TrialtapeError):
@@ -126,6 +134,12 @@ class BudgetReached(TrialtapeError):
     """The budget that the user gave is spent."""
 
     exit_code = 5
+
+
+class Interrupted(TrialtapeError):
+    """The user interrupted the trial."""
+
+    exit_code = 130
 
 
 class TrialStopped(BaseException):

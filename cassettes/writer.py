@@ -7,6 +7,7 @@ import threading
 import time
 import weakref
 from collections import Counter
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +16,7 @@ import msgpack
 import zstandard
 
 from . import codec, frames
-from .errors import BadInput, RecordingFailed
+from .errors import AlreadyRecorded, RecordingFailed, UnkeepableValue
 from .model import Ending, Header, Interaction, Mark
 from .redact import Redactor
 from .table import Table
@@ -25,6 +26,8 @@ __all__ = ["CassetteWriter"]
 
 LEVEL: Final = 3
 RESTART_EVERY: Final = 64  # frames; a step opens by decompressing at most this many
+RESTART_BYTES: Final = 1 << 22  # the same in plain bytes, so that a stretch stays far below what a reader allows
+MAX_INTERACTION: Final = frames.MAX_PLAIN >> 1
 SYNC_SECONDS: Final = 1.0
 
 
@@ -37,7 +40,7 @@ class CassetteWriter:
         redactor: removes secrets before anything is written.
 
     Raises:
-        BadInput: the file exists already.
+        AlreadyRecorded: the file exists already.
         RecordingFailed: the file cannot be created or written.
     """
 
@@ -51,23 +54,17 @@ class CassetteWriter:
         self._compressor = zstandard.ZstdCompressor(level=LEVEL)
         self._stream: Any = None
         self._since_restart = RESTART_EVERY
+        self._plain_since_restart = 0
         self._offset = 0
         self._hash = blake2b(digest_size=16)
         self._counts: Counter[str] = Counter()
         self._table = Table()
         self._dirty = False
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        except FileExistsError as error:
-            raise BadInput(f"{path} exists already; a cassette is never written twice") from error
-        except OSError as error:
-            raise RecordingFailed(f"{path} cannot be created: {error.strerror}") from error
-        plain = self._redact(pack(codec.header_plain(header)))
+        (plain,) = self._redact([pack(codec.header_plain(header))], self.redacted)
+        self._fd = _create(path)
         self._write(frames.head())
         self._frame(frames.HEADER, 0, self._compressor.compress(plain), len(plain))
-        _open_writers.add(self)
-        _start_syncing()
+        _watch(self)
 
     def append(self, interaction: Interaction, snapshot: codec.Snapshot) -> None:
         """Write an interaction; when this returns it survives the process.
@@ -80,18 +77,23 @@ class CassetteWriter:
             UnkeepableValue: the outcome has no lossless form; nothing was written.
             RecordingFailed: the file cannot be written.
         """
-        facts = self._redact(pack(codec.facts_of(interaction)))
-        outcome = self._redact(pack(codec.outcome_plain(interaction.outcome)))
+        facts = pack(codec.facts_of(interaction))
+        counts: Counter[str] = Counter()
+        outcome = pack(codec.outcome_plain(self._redactor.outcome(interaction.outcome, counts)))
+        actor = interaction.call.actor
         with self._lock:
-            first = len(self._messages)
-            new: list[bytes] = []
+            new: dict[bytes, int] = {}
             arguments = snapshot.plain
             if snapshot.lists:
-                arguments = self._with_references(interaction.call.actor, snapshot, new)
-            plain = b"".join([*new, facts, self._redact(arguments), outcome])
-            self._counts[interaction.call.kind] += 1
-            self._counts[f"origin {interaction.origin.verdict}"] += 1
-            self._steps(plain, interaction.step, first)
+                numbers = self._numbers(actor, snapshot.lists, new)
+                arguments = codec.with_references(arguments, numbers)
+            *messages, facts, arguments, outcome = self._redact([*new, facts, arguments, outcome], counts)
+            self._steps(b"".join([*map(msgpack.packb, messages), facts, arguments, outcome]), interaction.step)
+            if snapshot.lists:
+                self._messages |= new
+                self._previous |= {(actor, name): (items, numbers[name]) for name, items in snapshot.lists.items()}
+            self._counts.update((interaction.call.kind, f"origin {interaction.origin.verdict}"))
+            self.redacted.update(counts)
 
     def mark(self, mark: Mark) -> None:
         """Write a mark.
@@ -100,10 +102,13 @@ class CassetteWriter:
             UnkeepableValue: its data has no lossless form.
             RecordingFailed: the file cannot be written.
         """
-        plain = self._redact(pack(codec.mark_plain(mark)))
+        packed = pack(codec.mark_plain(mark))
+        counts: Counter[str] = Counter()
         with self._lock:
+            (cleaned,) = self._redact([packed], counts)
+            self._steps(cleaned, None)
             self._counts[f"mark {mark.kind}"] += 1
-            self._steps(plain, None, len(self._messages))
+            self.redacted.update(counts)
 
     def close(self, ending: Ending) -> str:
         """Write the footer, sync and close the file; returns the content's digest.
@@ -139,23 +144,28 @@ class CassetteWriter:
             self._release()
 
     def sync(self) -> None:
-        """Push what was written to the disk, without holding up the next append."""
+        """Push what was written to the disk, without holding up the next append.
+
+        Raises:
+            RecordingFailed: the disk did not take it; nothing more is written.
+        """
         with self._lock:
             if self._fd < 0 or not self._dirty:
                 return
             self._dirty = False
             copy = os.dup(self._fd)
         try:
-            os.fdatasync(copy)
+            os.fsync(copy)
+        except OSError as error:
+            self.abandon()
+            raise RecordingFailed(f"{self.path} cannot be synced: {error.strerror}") from error
         finally:
             os.close(copy)
 
-    def _with_references(self, actor: str, snapshot: codec.Snapshot, new: list[bytes]) -> bytes:
-        """The packed arguments, lists replaced by references; messages not yet stored are added to ``new``."""
-        arguments = msgpack.unpackb(
-            snapshot.plain, strict_map_key=False, unicode_errors="surrogatepass", ext_hook=msgpack.ExtType
-        )
-        for name, items in snapshot.lists.items():
+    def _numbers(self, actor: str, lists: dict[str, list[bytes]], new: dict[bytes, int]) -> dict[str, list[int]]:
+        """The numbers of the messages in each list; ``new`` gets those that are not stored yet."""
+        found: dict[str, list[int]] = {}
+        for name, items in lists.items():
             known, numbers = self._previous.get((actor, name), ([], []))
             # Comparing packed bytes keeps 1, True and 1.0 apart; a growing history is equal up to its tail.
             same = 0
@@ -163,34 +173,37 @@ class CassetteWriter:
                 if old != item:
                     break
                 same += 1
-            numbers = numbers[:same]
+            found[name] = numbers[:same]
             for item in items[same:]:
                 number = self._messages.get(item)
                 if number is None:
-                    number = self._messages[item] = len(self._messages)
-                    new.append(msgpack.packb(self._redact(item)))
-                numbers.append(number)
-            self._previous[actor, name] = (items, numbers)
-            arguments[name] = codec.references(numbers)
-        packed: bytes = msgpack.packb(arguments, unicode_errors="surrogatepass")
-        return packed
+                    number = new.setdefault(item, len(self._messages) + len(new))
+                found[name].append(number)
+        return found
 
-    def _redact(self, data: bytes) -> bytes:
-        cleaned, counts = self._redactor.packed(data)
-        if counts:
-            self.redacted.update(counts)
-        return cleaned
+    def _redact(self, parts: list[bytes], counts: Counter[str]) -> list[bytes]:
+        """Packed values less their secrets; one look at all of them is the rule."""
+        if not self._redactor.suspects(b"".join(parts)):
+            return parts
+        cleaned = [self._redactor.packed(part) for part in parts]
+        for _, found in cleaned:
+            counts.update(found)
+        return [part for part, _ in cleaned]
 
-    def _steps(self, plain: bytes, step: int | None, first_message: int) -> None:
+    def _steps(self, plain: bytes, step: int | None) -> None:
+        if len(plain) > MAX_INTERACTION:
+            raise UnkeepableValue("value", f"its {len(plain)} bytes are more than a cassette keeps of one call")
         flags = 0
-        if self._since_restart >= RESTART_EVERY:
+        if self._since_restart >= RESTART_EVERY or self._plain_since_restart >= RESTART_BYTES:
             self._stream = self._compressor.compressobj()
-            self._since_restart = 0
+            self._since_restart = self._plain_since_restart = 0
             flags = frames.RESTART
-        self._since_restart += 1
         payload = self._stream.compress(plain) + self._stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
-        self._table.add(self._offset, step, first_message, restart=bool(flags))
+        offset = self._offset
         self._frame(frames.STEPS, flags, payload, len(plain))
+        self._table.add(offset, step, len(self._messages), restart=bool(flags))
+        self._since_restart += 1
+        self._plain_since_restart += len(plain)
 
     def _frame(self, kind: int, flags: int, payload: bytes, plain: int) -> None:
         self._write(frames.encode(self._offset, kind, flags, payload, plain))
@@ -217,26 +230,51 @@ class CassetteWriter:
         _open_writers.discard(self)
 
 
+def _create(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordingFailed(f"{path.parent} cannot be created: {error.strerror}") from error
+    try:
+        return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    except FileExistsError as error:
+        raise AlreadyRecorded(f"{path} exists already; a cassette is never written twice") from error
+    except OSError as error:
+        raise RecordingFailed(f"{path} cannot be created: {error.strerror}") from error
+
+
+class _Syncing:
+    """The thread that syncs all open writers about every second, if it runs in this process."""
+
+    thread: threading.Thread | None = None
+    lock = threading.Lock()
+
+
 _open_writers: weakref.WeakSet[CassetteWriter] = weakref.WeakSet()
-_syncing = threading.Event()
 
 
-def _start_syncing() -> None:
-    if not _syncing.is_set():
-        _syncing.set()
-        threading.Thread(target=_sync_for_ever, name="trialtape-sync", daemon=True).start()
+def _watch(writer: CassetteWriter) -> None:
+    with _Syncing.lock:
+        _open_writers.add(writer)
+        if _Syncing.thread is None:
+            _Syncing.thread = threading.Thread(target=_sync_for_ever, name="trialtape-sync", daemon=True)
+            _Syncing.thread.start()
 
 
 def _sync_for_ever() -> None:
     while True:
         time.sleep(SYNC_SECONDS)
-        for writer in list(_open_writers):
-            writer.sync()
+        with _Syncing.lock:
+            writers = list(_open_writers)
+        for writer in writers:
+            with suppress(RecordingFailed, OSError):  # the writer's next append says so
+                writer.sync()
 
 
 def _after_fork() -> None:
     """A forked child must not write into its parent's cassettes, and has no syncing thread."""
-    _syncing.clear()
+    _Syncing.thread = None
+    _Syncing.lock = threading.Lock()
     for writer in list(_open_writers):
         writer._lock = threading.Lock()  # noqa: SLF001  # the inherited lock may be held by a thread that is not here
         writer.abandon()

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 
 from cassettes.errors import BadInput
 
@@ -75,7 +75,9 @@ class RunStats:
         return document
 
 
-def run_stats(store: Store, run: str, score: str | None = None, errors: Errors = "exclude") -> RunStats:
+def run_stats(
+    store: Store, run: str, score: str | None = None, errors: Errors = "exclude", ks: Sequence[int] = ()
+) -> RunStats:
     """The reliability of a run by one score.
 
     Args:
@@ -83,9 +85,10 @@ def run_stats(store: Store, run: str, score: str | None = None, errors: Errors =
         run: the run's name.
         score: ``NAME`` or ``NAME@VERSION``; None takes the run's primary one.
         errors: whether trials without a verdict are left out or counted as failed.
+        ks: which k are wanted; none means all.
 
     Raises:
-        BadInput: there is no such run, no such score, or no trial that can be counted.
+        BadInput: there is no such run, no such score, no trial that can be counted, or a task has fewer than k.
     """
     file = load_run(store.home, run)
     scorer, version = _resolve(store, file, score)
@@ -97,6 +100,7 @@ def run_stats(store: Store, run: str, score: str | None = None, errors: Errors =
         for r in rows
     ]
     counted = count(outcomes, errors)
+    _check_ks(ks, counted)
     bounded = counted.unanswered > 0
     hidden = counted.unanswered > _MOST_UNANSWERED * counted.total and errors == "exclude"
     if not counted.tasks and not bounded:
@@ -106,12 +110,25 @@ def run_stats(store: Store, run: str, score: str | None = None, errors: Errors =
         score=f"{scorer}@{version}",
         errors=errors,
         counted=counted,
-        summary=summary(counted.successes, counted.trials) if counted.tasks and not hidden else None,
-        bounds=_bounds(outcomes) if bounded else (),
+        summary=_only(summary(counted.successes, counted.trials), ks) if counted.tasks and not hidden else None,
+        bounds=tuple(bound for bound in _bounds(outcomes) if not ks or bound[0] in ks) if bounded else (),
         capped_right=sum(1 for o in outcomes if o.ending == "capped" and o.passed),
         coverage=_coverage(rows),
         worlds=file.config.get("source"),
     )
+
+
+def _check_ks(ks: Sequence[int], counted: Counted) -> None:
+    for k in ks:
+        short = [(task, n) for task, n in zip(counted.tasks, counted.trials, strict=True) if n < k]
+        if short:
+            task, n = short[0]
+            more = f" (and {len(short) - 1} other tasks)" if len(short) > 1 else ""
+            raise BadInput(f"k = {k} needs {k} counted trials of every task, but task {task!r} has {n}{more}")
+
+
+def _only(whole: Summary, ks: Sequence[int]) -> Summary:
+    return evolve(whole, rows=tuple(row for row in whole.rows if row.k in ks)) if ks else whole
 
 
 def _resolve(store: Store, file: RunFile, score: str | None) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
-from cassettes.errors import BadInput, BudgetReached, TrialtapeError
+from cassettes.errors import BadInput, BudgetReached, Refused, TrialtapeError
 from cassettes.model import Ending, TrialId
 
 from .home import Home
@@ -262,6 +262,7 @@ class _Run:
             raised = run_agent(self.agent, trial, self.plan.timeout)
         finally:
             leaving = trial.end(raised)
+            trial.session.stop(Refused(f"{trial.id} has ended"))  # an agent that was given up may call nothing more
             with self._lock:
                 self._active.discard(trial)
                 if any(thread.name == f"trial {trial.id}" and thread.is_alive() for thread in threading.enumerate()):

@@ -10,14 +10,16 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from zlib import crc32
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from cassettes.errors import (
+    AlreadyRecorded,
     BadInput,
     CassetteError,
     Divergence,
@@ -52,7 +54,8 @@ from .worlds import World
 
 __all__ = ["Setup", "Trial", "pool_of", "trial"]
 
-_INFRASTRUCTURE = {408, 429, 500, 502, 503, 504, 529}
+# No key, no money, no such model, no capacity: nothing that tells of the agent.
+_INFRASTRUCTURE = {401, 402, 403, 404, 408, 429, 500, 502, 503, 504, 529}
 
 
 @frozen
@@ -63,6 +66,8 @@ class Setup:
         source: the recorded answers, made ready for this trial.
         config: kept in the cassette's header.
         environ: where secrets are looked for.
+        index_is_free: the index was only proposed: if another trial takes it first, the next free one serves.
+        seed_of: the trial whose seed this one has, if not its own: a replay's is that of the recording.
     """
 
     id: TrialId
@@ -74,6 +79,8 @@ class Setup:
     config: Mapping[str, Any]
     environ: Mapping[str, str]
     throttle: Throttle | None = None
+    index_is_free: bool = False
+    seed_of: TrialId | None = None
 
 
 class Trial:
@@ -90,22 +97,13 @@ class Trial:
         self.id = setup.id
         self.task = setup.task
         self.state: Any = None if setup.task.state is None else setup.task.state()
-        self.seed = crc32(f"{setup.config.get('seed', 0)}/{setup.id.task}#{setup.id.index}".encode())
+        self.seed = _seed(setup.config.get("seed", 0), setup.seed_of or setup.id)
         self.ending: Ending | None = None
         self._setup = setup
         self._capped: str | None = None
         self._stack = ExitStack()
         self._lock = threading.Lock()
         self.digests = digests_of(setup.task, self.state)
-        self._header = Header(
-            run=setup.id.run,
-            task=setup.id.task,
-            index=setup.id.index,
-            began=time.time(),
-            config=setup.config,
-            task_definition=definition_of(setup.task, self.digests),
-            packages=packages(),
-        )
         self.session: Session
 
     # -- what a block may say -----------------------------------------------------------------------------------------
@@ -173,13 +171,33 @@ class Trial:
         """Open the cassette, and listen in this context."""
         setup = self._setup
         redactor = Redactor(setup.home.redaction_key(), secrets_of(setup.environ))
-        writer = CassetteWriter(setup.path, self._header, redactor)
-        self._writer = writer
+        writer = self._writer = self._create(redactor)
         self.session = Session(writer, setup.policy, redactor, setup.source, setup.throttle)
         self._stack.enter_context(patched())
         self._stack.enter_context(listening(self.session))
         if self.state is not None:
             self.track(self.state)
+
+    def _create(self, redactor: Redactor) -> CassetteWriter:
+        setup = self._setup
+        while True:
+            header = Header(
+                run=self.id.run,
+                task=self.id.task,
+                index=self.id.index,
+                began=time.time(),
+                config=setup.config,
+                task_definition=definition_of(setup.task, self.digests),
+                packages=packages(),
+            )
+            path = setup.path if self.id == setup.id else setup.home.cassette(self.id)
+            try:
+                return CassetteWriter(path, header, redactor)
+            except AlreadyRecorded:
+                if not setup.index_is_free:
+                    raise
+                self.id = evolve(self.id, index=self.id.index + 1)
+                self.seed = _seed(setup.config.get("seed", 0), setup.seed_of or self.id)
 
     def end(self, error: BaseException | None) -> BaseException | None:
         """Close the cassette; returns what must leave the block: nothing, ``error``, or what stopped it."""
@@ -279,6 +297,10 @@ def world_of(pool: Iterable[Recording], number: int) -> World:
     return World([*recordings[start:], *recordings[:start]])
 
 
+def _seed(seed: int, trial: TrialId) -> int:
+    return crc32(f"{seed}/{trial.task}#{trial.index}".encode())
+
+
 def _free_index(home: Home, run: str, task: str) -> int:
     taken = [identity.index for identity, _ in home.trials(run) if identity.task == task]
     return max(taken, default=-1) + 1
@@ -325,10 +347,12 @@ def trial(
     identity = TrialId(run, made.id, index if index is not None else _free_index(place, run, made.id))
     answers: Playback | World | None = None
     policy, pool, config = RECORD, {}, {"mode": "record", "seed": seed}
+    seed_of: TrialId | None = None
     if replay is not None:
         view = open_trial(replay, place)
         policy, answers = REPLAY, Playback(Recording(view.id, view.cassette, tuple(ignore)))
         config = {"mode": "replay", "seed": view.cassette.header.config.get("seed", seed)}
+        seed_of = view.id
     elif freeze is not None and source is not None:
         selectors = [freeze] if isinstance(freeze, str) else list(freeze)
         policy = freezing(selectors, on_miss=on_miss, ignore=ignore)
@@ -337,7 +361,8 @@ def trial(
         number = identity.index if world is None else world
         answers = world_of([recording for recording, _ in recordings], number)
         config = {"mode": "freeze", "freeze": selectors, "source": source, "on_miss": on_miss, "seed": seed}
-    open_run(place, RunFile(run, config=config, about={"packages": packages()}))
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    open_run(place, RunFile(run, config=config, about={"created": created, "packages": packages()}))
     setup = Setup(
         id=identity,
         path=place.cassette(identity),
@@ -347,5 +372,7 @@ def trial(
         source=answers,
         config={**config, "pool": pool, "replay": replay} if policy is not RECORD else config,
         environ=os.environ,
+        index_is_free=index is None and world is None and freeze is None,
+        seed_of=seed_of,
     )
     return Trial(setup)

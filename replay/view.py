@@ -194,7 +194,7 @@ def open_trial(trial: str | Path, home: Home) -> View:
     parsed = TrialId.parse(str(trial))
     found = home.cassette(parsed)
     if not found.exists():
-        known = [str(other) for other, _ in home.trials(parsed.run)]
+        known = [str(t) for t, _ in sorted(home.trials(parsed.run), key=lambda found: found[0].task != parsed.task)]
         hint = f"its trials: {', '.join(known[:5])}{' ...' if len(known) > 5 else ''}" if known else "no such run"
         raise BadInput(f"there is no trial {parsed} in {home.root}; {hint}")
     return View(found, home)

@@ -70,14 +70,14 @@ def _heading(text: str) -> None:
 def _trialtape(arguments: str, env: dict[str, str]) -> None:
     command = ["trialtape", "--home", str(HOME), *shlex.split(arguments)]
     print(f"$ {shlex.join(command)}", flush=True)
-    subprocess.run(command, check=True, cwd=ROOT, env=env)  # noqa: S603 - the commands are above
+    subprocess.run(command, check=True, cwd=ROOT, env=env)
 
 
 @contextlib.contextmanager
 def _provider() -> Iterator[str]:
     """Run the stand-in as a process of its own, on a free port."""
     command = [sys.executable, "-m", "examples.support.server", "--port", "0", "--seed", str(SEED)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - ours
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline().strip()

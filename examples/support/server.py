@@ -141,9 +141,9 @@ def _chunks(body: dict[str, Any], answer: Answer) -> Iterator[dict[str, Any]]:
 
 def _deltas(answer: Answer) -> Iterator[dict[str, Any]]:
     yield {"role": "assistant", "content": "" if answer.text else None, "refusal": None}
-    for word in answer.text.split(" "):
-        if answer.text:
-            yield {"content": word if answer.text.startswith(word) else f" {word}"}
+    words = answer.text.split(" ") if answer.text else []
+    for place, word in enumerate(words):
+        yield {"content": f" {word}" if place else word}
     for i in range(len(answer.calls)):
         whole = _tool_call(i, answer)
         arguments = whole["function"]["arguments"]

@@ -24,15 +24,24 @@ __all__ = ["command"]
 @click.command("show")
 @click.argument("trial", metavar="TRIAL")
 @click.option("--step", type=int, metavar="N", help="Everything about one step.")
+@click.option("--raw", is_flag=True, help="With --step: the whole request, and what came back as it came.")
 @json_option
 @click.pass_obj
-def command(home: str | None, trial: str, step: int | None, as_json: bool) -> None:  # noqa: FBT001  # click's way
+def command(
+    home: str | None,
+    trial: str,
+    step: int | None,
+    raw: bool,  # noqa: FBT001  # click's way
+    as_json: bool,  # noqa: FBT001  # click's way
+) -> None:
     """Show TRIAL (run/task#index, a path, @last or @last-fail) step by step, with its scores."""
     place = Home.find(home)
     view = find_trial(trial, place)
     if step is not None:
-        _show_step(view, step, as_json=as_json)
+        _show_step(view, step, raw=raw, as_json=as_json)
         return
+    if raw:
+        raise BadInput("--raw goes with --step N")
     scores = [kept for kept in read_scores(place, view.id.run) if kept.trial == str(view.id)]
     newest = {f"{kept.scorer}@{kept.version}": kept for kept in scores}
     if as_json:
@@ -59,7 +68,7 @@ def command(home: str | None, trial: str, step: int | None, as_json: bool) -> No
         out.print(verdict[kept.passed], Text(f" {name}  {shortened(kept.evidence, width=400)}"), soft_wrap=True)
 
 
-def _show_step(view: View, step: int, *, as_json: bool) -> None:
+def _show_step(view: View, step: int, *, raw: bool, as_json: bool) -> None:
     try:
         interaction = view.cassette.step(step)
     except IndexError:
@@ -69,7 +78,7 @@ def _show_step(view: View, step: int, *, as_json: bool) -> None:
         echo_json(_plain(interaction, whole=True))
         return
     out = console()
-    for heading, text in step_document(interaction):
+    for heading, text in step_document(view, interaction, raw=raw):
         out.print(Text(heading, "bold"))
         out.print(Text(text), soft_wrap=True)
 

@@ -27,12 +27,14 @@ __all__ = ["command"]
     show_default=True,
     help="Leave trials without a verdict out, or count them as failed.",
 )
+@click.option("-k", "ks", type=click.IntRange(min=1), multiple=True, help="Only this k; may be given again.")
 @json_option
 @click.pass_obj
 def command(
     home: str | None,
     runs: tuple[str, ...],
     score: str | None,
+    ks: tuple[int, ...],
     errors: Literal["exclude", "fail"],
     as_json: bool,  # noqa: FBT001  # click's way
 ) -> None:
@@ -42,7 +44,7 @@ def command(
     """
     with Store(Home.find(home)) as store:
         tell_troubles(store.refresh(runs))
-        found = [run_stats(store, run, score, errors) for run in runs]
+        found = [run_stats(store, run, score, errors, ks) for run in runs]
     if as_json:
         echo_json([stats.to_dict() for stats in found] if len(found) > 1 else found[0].to_dict())
         return

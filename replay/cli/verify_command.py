@@ -24,6 +24,8 @@ from .output import echo_json, json_option, messages
 
 __all__ = ["command"]
 
+_MOST_TOLD = 10
+
 
 @click.command("verify")
 @click.argument("what", nargs=-1, required=True, metavar="RUN|TRIAL...")
@@ -48,9 +50,7 @@ def command(
     if as_json:
         echo_json({"counts": dict(counts), "trials": [asdict(result) for result in checked]})
     else:
-        for result in checked:
-            if result.status in {"differs", "damaged"}:
-                click.echo(f"{result.trial}: {result.status}: {result.why}")
+        _tell_different(checked)
         _tell_skipped(checked)
         word = "intact" if files else "identical"
         told = ", ".join(f"{n} {word if s == 'identical' else s}" for s, n in counts.most_common())
@@ -102,6 +102,19 @@ def _suite(recorded: str | None, given: str | None, run: str) -> Suite:
     if not isinstance(suite, Suite):
         raise BadInput(f"{spec} names a {type(suite).__name__}; a tt.Suite is needed")
     return suite
+
+
+def _tell_different(checked: list[Checked]) -> None:
+    """Each reason once, with the first trial that shows it: many trials often differ for one reason."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for result in checked:
+        if result.status in {"differs", "damaged"}:
+            groups.setdefault((result.status, result.why.replace(result.trial, "it")), []).append(result.trial)
+    for (status, why), trials in list(groups.items())[:_MOST_TOLD]:
+        more = f" (and {len(trials) - 1} more for the same reason)" if len(trials) > 1 else ""
+        click.echo(f"{trials[0]}{more}: {status}: {why}")
+    if len(groups) > _MOST_TOLD:
+        click.echo(f"... and {len(groups) - _MOST_TOLD} other reasons; --json lists every trial")
 
 
 def _tell_skipped(checked: list[Checked]) -> None:

@@ -75,8 +75,8 @@ def outcome_text(outcome: Outcome) -> str:
             return f"stream of {len(chunks)} chunks{end}"
 
 
-def step_document(interaction: Interaction) -> list[tuple[str, str]]:
-    """Everything about one step, as headed texts."""
+def step_document(view: View, interaction: Interaction, *, raw: bool) -> list[tuple[str, str]]:
+    """One step as headed texts; of a model call the messages that are new in it, or all of it if ``raw``."""
     call, reply = interaction.call, interaction.reply
     facts = {
         "kind": call.kind,
@@ -94,13 +94,63 @@ def step_document(interaction: Interaction) -> list[tuple[str, str]]:
         "finish": None if reply is None else reply.finish,
     }
     told = "\n".join(f"{name + ':':12} {value}" for name, value in facts.items() if value is not None)
-    sections = [(f"step {interaction.step}", told), ("asked", _json(dict(call.arguments)))]
-    if reply is not None:
+    sections = [(f"step {interaction.step}", told), *_asked(view, interaction, raw=raw)]
+    if raw:
+        sections.append(("answered", raw_text(interaction.outcome)))
+    elif reply is not None:
         answer = [reply.text or ""] + [f"calls {t.name} {t.arguments}" for t in reply.tool_calls]
         sections.append(("answered", "\n".join(part for part in answer if part) or str(reply.error or reply.refusal)))
     else:
         sections.append(("answered", outcome_text(interaction.outcome)))
     return sections
+
+
+def raw_text(outcome: Outcome) -> str:
+    """What came back, whole, as it came."""
+    match outcome:
+        case Value(value):
+            body = value.get("body") if isinstance(value, dict) and "status" in value else None
+            if isinstance(body, str):
+                return f"{_json({k: v for k, v in value.items() if k != 'body'})}\n{body}"
+            return _json(value)
+        case Stream(head, chunks, _, _):
+            pieces = [c.data.decode("utf-8", "replace") if isinstance(c.data, bytes) else str(c.data) for c in chunks]
+            timed = "".join(f"+{c.at:.4f} s  {piece.rstrip()}\n" for c, piece in zip(chunks, pieces, strict=True))
+            return f"{_json(head)}\n{timed}{outcome_text(outcome)}"
+        case _:
+            return outcome_text(outcome)
+
+
+def _asked(view: View, interaction: Interaction, *, raw: bool) -> list[tuple[str, str]]:
+    call = interaction.call
+    if raw or call.kind != "model" or call.history is None:
+        return [("asked", _json(dict(call.arguments)))]
+    plain = {name: item for name, item in call.arguments.items() if not isinstance(item, list)}
+    tools = [_tool_name(tool) for tool in call.arguments.get("tools") or []]
+    if tools:
+        plain["tools"] = f"{len(tools)}: {', '.join(tools)}"
+    messages = list(call.arguments.get(call.history) or [])
+    new = [message for message in view.cassette.new_messages(interaction.step) if message in messages]
+    heading = f"messages ({len(new)} new of {len(messages)}; --raw shows all)"
+    return [("asked", _json(plain)), (heading, "\n".join(_message(message) for message in new))]
+
+
+def _tool_name(tool: Any) -> str:
+    described = tool.get("function", tool) if isinstance(tool, dict) else {}
+    return str(described.get("name", "?"))
+
+
+def _message(message: Any) -> str:
+    if not isinstance(message, dict):
+        return _plain(message)
+    calls = [f"→ {_tool_name(call)}({call.get('function', {}).get('arguments', '')})" for call in _calls(message)]
+    content = message.get("content")
+    text = "" if content is None else _plain(content)
+    return f"{message.get('role', '?')}: " + " ".join(part for part in (text, *calls) if part)
+
+
+def _calls(message: dict[str, Any]) -> list[Any]:
+    return [call for call in message.get("tool_calls") or [] if isinstance(call, dict)]
 
 
 def _reply(step: Step) -> str:
