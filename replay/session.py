@@ -17,6 +17,7 @@ from cassettes.canonical import key_of
 from cassettes.codec import Snapshot, snapshot
 from cassettes.errors import (
     CassetteError,
+    Divergence,
     Refused,
     TrialStopped,
     TrialtapeError,
@@ -47,6 +48,7 @@ from .difference import first_difference, shortened
 from .playback import Playback
 from .policy import Policy
 from .recording import Entry, PastWrite, context_of, digest_of
+from .resources import touches
 from .state import StateTracker, paths_of
 from .throttle import Throttle
 from .worlds import Found, Missing, World
@@ -132,7 +134,7 @@ class Session:
             ticket = SessionTicket(self, call, self._steps, self._next(), self._now(), parent)
             self._steps += 1
             if parent is not None:
-                if call.kind == "http" and parent.call.kind == "tool":
+                if call.kind == "http" and parent.call.kind == "tool" and not parent.is_span:
                     return ticket  # part of a live tool: kept for the reader, never matched by itself
                 parent.is_span = parent.call.kind == "tool"
             self._decide(ticket)
@@ -161,7 +163,7 @@ class Session:
 
     def unexplained_change(self) -> Patch | None:
         """A change of the tracked state that no write explains, since the last write."""
-        return None if self.state is None else self.state.change()
+        return None if self.state is None else self._change()
 
     @property
     def steps(self) -> int:
@@ -186,8 +188,11 @@ class Session:
         if self._source is None or (action == "live" and not ticket.call.may_write):
             self._go_live(ticket)
             return
-        call = self._redactor.call(ticket.call)
-        ticket.key = key_of(call, self._policy.ignore)
+        try:
+            call = self._redactor.call(ticket.call)
+            ticket.key = key_of(call, self._policy.ignore)
+        except UnkeepableValue as error:  # what cannot be kept cannot be looked up
+            self._stop(self.problems[-1] if self.problems else error)
         if action == "live":
             self._go_live(ticket)
         elif isinstance(self._source, Playback):
@@ -201,6 +206,7 @@ class Session:
 
     def _play(self, ticket: SessionTicket, call: Call, source: Playback) -> None:
         if source.take_span(ticket.key):
+            ticket.is_span = True
             return
         try:
             entry = source.take(call, ticket.key)
@@ -210,6 +216,7 @@ class Session:
 
     def _look_up(self, ticket: SessionTicket, call: Call, world: World) -> None:
         if world.is_span(ticket.key):
+            ticket.is_span = True
             return
         context = context_of(call, ticket.started, self._writes)
         found = world.answer(call, ticket.key, context)
@@ -217,12 +224,17 @@ class Session:
             origin = Origin(found.verdict, str(found.recording.trial), found.entry.interaction.step)
             self._serve(ticket, found.entry, origin)
             return
-        self.verdicts[found.verdict] += 1
+        if world.runs_as_span(call):
+            ticket.is_span = True
+            return
         report = _miss_report(ticket, call, found, world)
         match self._policy.on_miss:
             case "error":
+                self.verdicts[found.verdict] += 1
                 self._answer(ticket, Error(LookupError(f"{call.name}: no recorded answer")), Origin(found.verdict))
             case "live" if call.effect in {"read", "pure"} and not self._frozen_writes(call):
+                self.verdicts["extended"] += 1
+                ticket.origin = Origin("extended")
                 self._go_live(ticket)
             case "live":
                 why = "it may write" if call.may_write else "the frozen writes before it never reached the real thing"
@@ -233,23 +245,28 @@ class Session:
 
     def _leave_unanswered(self, ticket: SessionTicket, verdict: Verdict, halt: TrialtapeError) -> None:
         """Keep the call that could not be answered, with its verdict, and stop the trial there."""
+        self.verdicts[verdict] += 1
         ticket.origin = Origin(verdict)
         self._finish(ticket, Error(halt), None, None)
         self._stop(halt)
 
     def _frozen_writes(self, call: Call) -> bool:
-        """True if a write that was answered from a recording lies on the side of the world that ``call`` asks."""
-        return any(write.call.external == call.external for write in self._writes if write.key in self._frozen_keys)
+        """True if the real thing lacks a write, answered from a recording, that ``call`` may notice.
 
-    @property
-    def _frozen_keys(self) -> set[str]:
-        return {write.key for write in self._writes if self._policy.decide(write.call) == "frozen"}
+        The tracked state lacks none: a frozen write applies its recorded change.
+        """
+        if not call.external and self.state is not None:
+            return False
+        return any(touches(write.call, call) and self._policy.decide(write.call) == "frozen" for write in self._writes)
 
     def _serve(self, ticket: SessionTicket, entry: Entry, origin: Origin) -> None:
         recorded = entry.interaction
         if recorded.patch is not None and self.state is not None and not self.state.apply(recorded.patch):
             where = ", ".join(list(paths_of(recorded.patch))[:3])
-            self._stop(Unanswered(f"step {ticket.step}: the recorded change of {where} does not fit the state here"))
+            why = f"step {ticket.step}: {ticket.call.name} has a recorded change of {where} that does not fit the state"
+            report = {"step": ticket.step, "verdict": "stale", "why": "the state is another", "trial": origin.trial}
+            other = Divergence if isinstance(self._source, Playback) else Unanswered
+            self._leave_unanswered(ticket, "stale", other(why, report))
         self.verdicts[origin.verdict] += 1
         self._answer(ticket, recorded.outcome, origin, recorded.reply, recorded.patch)
 
@@ -279,8 +296,16 @@ class Session:
                 return
             patch = None
             if self.state is not None and ticket.call.kind == "tool" and ticket.call.may_write:
-                patch = self.state.change()
+                patch = self._change()
             self._finish(ticket, outcome, reply, patch)
+
+    def _change(self) -> Patch | None:
+        """What changed in the tracked state; a part of it that cannot be kept is a problem of the trial."""
+        try:
+            return None if self.state is None else self.state.change()
+        except UnkeepableValue as error:
+            self.problems.append(error)
+            return None
 
     def _finish(self, ticket: SessionTicket, outcome: Outcome, reply: Reply | None, patch: Patch | None) -> None:
         ended, now = self._next(), self._now()
@@ -297,27 +322,28 @@ class Session:
             reply=reply,
             patch=patch,
         )
-        self._append(ticket, interaction)
+        kept = self._append(ticket, interaction)
         if ticket.call.kind == "model" and ticket.origin.live:
             self.live_model_calls.append(interaction)
             if self._throttle is not None:
                 self._throttle.heed(outcome)
         if ticket.key and ticket.call.may_write and not ticket.is_span:
-            digest = digest_of(outcome, self._redactor)
+            digest = digest_of(kept.outcome, self._redactor)
             self._writes.append(PastWrite(ticket.call, ticket.key, digest, ticket.started, ended))
             self._writes.sort(key=lambda write: write.started)
 
-    def _append(self, ticket: SessionTicket, interaction: Interaction) -> None:
+    def _append(self, ticket: SessionTicket, interaction: Interaction) -> Interaction:
+        """Write an interaction; returns it as it was kept: what has no lossless form is named instead."""
         try:
             self._writer.append(interaction, ticket.arguments)
+        except CassetteError as error:
+            self._stop(error)
         except UnkeepableValue as error:
             path = "result" + error.path.removeprefix("value").removeprefix("[1]")
             problem = UnkeepableValue(path, f"{error.reason} (step {ticket.step}, {ticket.call.name})")
             self.problems.append(problem)
-            unkept = Value({"unkept": str(problem)})
-            self._writer.append(evolve(interaction, outcome=unkept, patch=None), ticket.arguments)
-        except CassetteError as error:
-            self._stop(error)
+            return self._append(ticket, evolve(interaction, outcome=Value({"unkept": str(problem)})))
+        return interaction
 
     def _next(self) -> int:
         self._order += 1

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.text import Text
 
-__all__ = ["console", "echo_json", "json_option", "messages"]
+__all__ = ["console", "echo_json", "json_option", "messages", "say"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 
@@ -17,6 +18,11 @@ def console() -> Console:
     """For data, on stdout; plain when it is no terminal."""
     made = Console(highlight=False)
     return made if made.is_terminal else Console(highlight=False, width=120, no_color=True)
+
+
+def say(out: Console, line: str | Text) -> None:
+    """One line of prose: wrapped between words on a terminal, whole where a program reads it."""
+    out.print(line if isinstance(line, Text) else Text(line), soft_wrap=not out.is_terminal)
 
 
 def messages() -> Console:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
@@ -9,14 +10,13 @@ from rich.text import Text
 
 from cassettes.errors import BadInput
 from cassettes.model import Interaction
-from replay.difference import shortened
 from replay.home import Home
-from replay.report.trial_text import outcome_text, overview, step_document, step_lines
+from replay.report.trial_text import evidence_lines, outcome_text, overview, step_document, step_lines
 from replay.scorefile import read_scores
 from replay.selection import find_trial
 from replay.view import View
 
-from .output import console, echo_json, json_option
+from .output import console, echo_json, json_option, say
 
 __all__ = ["command"]
 
@@ -58,14 +58,18 @@ def command(
         return
     out = console()
     for line in overview(view):
-        out.print(line, soft_wrap=True)
+        say(out, line)
     out.print()
-    for line in step_lines(view, max(60, out.width - 20)):
+    width = out.width if out.is_terminal else 160
+    for line in step_lines(view, width):
+        line.truncate(width, overflow="ellipsis")
         out.print(line, soft_wrap=True)
     out.print()
     for name, kept in newest.items():
         verdict = {True: Text("passed", "green"), False: Text("failed", "red"), None: Text("unscored", "yellow")}
-        out.print(verdict[kept.passed], Text(f" {name}  {shortened(kept.evidence, width=400)}"), soft_wrap=True)
+        say(out, verdict[kept.passed] + Text(f"  {name}"))
+        for told in evidence_lines(json.loads(kept.evidence)):
+            say(out, Text(f"  {told}"))
 
 
 def _show_step(view: View, step: int, *, raw: bool, as_json: bool) -> None:
@@ -79,8 +83,8 @@ def _show_step(view: View, step: int, *, raw: bool, as_json: bool) -> None:
         return
     out = console()
     for heading, text in step_document(view, interaction, raw=raw):
-        out.print(Text(heading, "bold"))
-        out.print(Text(text), soft_wrap=True)
+        say(out, Text(heading, "bold"))
+        say(out, text)
 
 
 def _plain(interaction: Interaction, *, whole: bool = False) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from replay.run_stats import RunStats, run_stats
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .output import console, echo_json, json_option
+from .output import console, echo_json, json_option, say
 
 __all__ = ["command"]
 
@@ -54,11 +54,8 @@ def command(
 
 def _print(stats: RunStats) -> None:
     out = console()
-    for line in head(stats):
-        out.print(line, markup=False, soft_wrap=True)
-    if stats.bounds:
-        for line in bounds_text(stats):
-            out.print(line, markup=False, soft_wrap=True)
+    for line in [*head(stats), *(bounds_text(stats) if stats.bounds else [])]:
+        say(out, line)
     if stats.summary is None:
         return
     out.print()
@@ -68,4 +65,4 @@ def _print(stats: RunStats) -> None:
         out.print(drawn)
     out.print()
     for line in notes(stats):
-        out.print(line, markup=False, soft_wrap=True)
+        say(out, line)

@@ -53,7 +53,7 @@ def step_text(step: Step, width: int) -> Text:
         line.append(_line(_reply(step), width))
     else:
         line.append(f"{_SIGNS[call.kind]} {call.name}", _STYLES[call.effect])
-        line.append(f" {_line(json.dumps(dict(call.arguments), ensure_ascii=False, default=repr), width // 2)}")
+        line.append(f" {_line(json.dumps(dict(call.arguments), ensure_ascii=False, default=repr), width * 2 // 5)}")
         failed = isinstance(step.outcome, Error)
         line.append(f" → {_line(outcome_text(step.outcome), width // 2)}", "red" if failed else "dim")
     if not step.origin.live:
@@ -73,6 +73,24 @@ def outcome_text(outcome: Outcome) -> str:
         case Stream(_, chunks, complete, error):
             end = "" if complete else ", cut short" + (f" by {type(error).__name__}" if error else " by the consumer")
             return f"stream of {len(chunks)} chunks{end}"
+
+
+def evidence_lines(evidence: dict[str, Any], name: str = "") -> Iterator[str]:
+    """What a verdict rests on, a line for each part that says something."""
+    for key, item in evidence.items():
+        where = f"{name}: {key}" if name else key
+        if isinstance(item, dict) and "passed" in item:
+            yield from evidence_lines({k: v for k, v in item.items() if k != "passed"}, key)
+        elif isinstance(item, list):
+            yield from (f"{where}: {_line(_told(part), 300)}" for part in item)
+        elif item not in (None, {}):
+            yield f"{where}: {_line(_told(item), 300)}"
+
+
+def _told(item: Any) -> str:
+    if isinstance(item, dict):
+        return ", ".join(f"{key} {_plain(value)}" for key, value in item.items())
+    return _plain(item)
 
 
 def step_document(view: View, interaction: Interaction, *, raw: bool) -> list[tuple[str, str]]:
