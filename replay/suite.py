@@ -19,6 +19,10 @@ from .tasks import Task
 __all__ = ["Price", "Suite"]
 
 
+def _tasks(given: Iterable[Task]) -> tuple[Task, ...]:
+    return tuple(given)
+
+
 def _scorers(given: Iterable[Any] | None) -> tuple[Scorer, ...]:
     return (task_checks,) if given is None else tuple(as_scorer(thing) for thing in given)
 
@@ -34,7 +38,7 @@ class Suite:
         prices: by model, so that costs can be told and capped.
     """
 
-    tasks: Sequence[Task] = field(converter=tuple)
+    tasks: Sequence[Task] = field(converter=_tasks)
     agent: Callable[[Any], Any]
     scorers: Sequence[Scorer] = field(default=None, converter=_scorers)
     prices: Mapping[str, Price] = field(factory=dict)

@@ -10,11 +10,15 @@ from attrs import field, frozen
 from cassettes.canonical import digest
 from cassettes.errors import BadInput, UnkeepableValue
 
-__all__ = ["Task", "definition_of", "digests_of", "task_from"]
+__all__ = ["Task", "definition_of", "digests_of", "fresh_state", "task_from"]
 
 
 def _texts(value: Iterable[str]) -> tuple[str, ...]:
     return tuple(value)
+
+
+def _names(value: Iterable[str]) -> frozenset[str]:
+    return frozenset(value)
 
 
 @frozen
@@ -36,12 +40,24 @@ class Task:
     state: Callable[[], Any] | None = None
     expected: Mapping[str, Any] | None = None
     outputs: tuple[str, ...] = field(default=(), converter=_texts)
-    forbidden_tools: frozenset[str] = field(default=frozenset(), converter=frozenset)
+    forbidden_tools: frozenset[str] = field(default=frozenset(), converter=_names)
     tags: Mapping[str, str] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         if not self.id or "\n" in self.id or self.id.startswith("#"):
             raise BadInput(f"{self.id!r} is no id for a task: it may not be empty, start with # or hold a line break")
+
+
+def fresh_state(task: Task) -> Any:
+    """The initial state of one trial, made anew; None if the task has none.
+
+    Raises:
+        BadInput: the task's ``state`` raised.
+    """
+    try:
+        return None if task.state is None else task.state()
+    except Exception as error:
+        raise BadInput(f"task {task.id}: its state() raised {type(error).__name__}: {error}") from error
 
 
 def digests_of(task: Task, initial: Any) -> dict[str, str | None]:
