@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from attrs import frozen
@@ -28,12 +29,21 @@ class Difference:
     right: Any
 
 
-def first_difference(left: Any, right: Any, path: str = "") -> Difference | None:
-    """The first place where the values part, or None; 1, True and 1.0 differ, the order of keys does not."""
+def first_difference(left: Any, right: Any, path: str = "", *, ignore: Container[str] = ()) -> Difference | None:
+    """The first place where the values part, or None; 1, True and 1.0 differ, the order of keys does not.
+
+    Args:
+        left: the one value.
+        right: the other.
+        path: where they stand.
+        ignore: dotted paths that do not count.
+    """
     if type(left) is dict and type(right) is dict:
         for key in [*left, *(k for k in right if k not in left)]:
             where = f"{path}.{key}" if path else str(key)
-            found = first_difference(left.get(key, ABSENT), right.get(key, ABSENT), where)
+            if where in ignore:
+                continue
+            found = first_difference(left.get(key, ABSENT), right.get(key, ABSENT), where, ignore=ignore)
             if found is not None:
                 return found
         return None
@@ -41,7 +51,7 @@ def first_difference(left: Any, right: Any, path: str = "") -> Difference | None
         for place in range(max(len(left), len(right))):
             a = left[place] if place < len(left) else ABSENT
             b = right[place] if place < len(right) else ABSENT
-            found = first_difference(a, b, f"{path}[{place}]")
+            found = first_difference(a, b, f"{path}[{place}]", ignore=ignore)
             if found is not None:
                 return found
         return None

@@ -6,7 +6,7 @@ takes the first eligible one with its key; else it diverges.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from heapq import heapify, heappop
 from typing import Any
 
@@ -26,7 +26,9 @@ class Playback:
         self.recording = recording
         self._entries = recording.entries
         self._taken = [False] * len(self._entries)
-        self._first = 0
+        self._waiting: dict[str, deque[int]] = defaultdict(deque)
+        for place, entry in enumerate(self._entries):
+            self._waiting[entry.key].append(place)
         self._ends = [(entry.interaction.ended, place) for place, entry in enumerate(self._entries)]
         heapify(self._ends)
         self._spans = Counter(recording.spans.values())
@@ -44,12 +46,15 @@ class Playback:
         Raises:
             Divergence: no eligible one has its key.
         """
-        eligible = self._eligible()
-        for place in eligible:
-            if self._entries[place].key == key:
-                self._taken[place] = True
-                return self._entries[place]
-        raise self._divergence(call, key, [self._entries[place] for place in eligible])
+        horizon = self._horizon()
+        waiting = self._waiting.get(key)
+        # Places are in start order: if the first that waits is not eligible, none is.
+        if waiting and self._entries[waiting[0]].interaction.started <= horizon:
+            place = waiting.popleft()
+            self._taken[place] = True
+            return self._entries[place]
+        untaken = [entry for entry, taken in zip(self._entries, self._taken, strict=True) if not taken]
+        raise self._divergence(call, key, [entry for entry in untaken if entry.interaction.started <= horizon])
 
     def left_over(self) -> Divergence | None:
         """What the replay did not ask for, as a divergence."""
@@ -65,19 +70,11 @@ class Playback:
         steps = [entry.interaction.step for entry in left]
         return Divergence(message, {"kind": "left over", "trial": str(self.recording.trial), "steps": steps})
 
-    def _eligible(self) -> list[int]:
-        while self._first < len(self._taken) and self._taken[self._first]:
-            self._first += 1
+    def _horizon(self) -> int:
+        """What started up to here is eligible: the first end among what was not taken yet."""
         while self._ends and self._taken[self._ends[0][1]]:
             heappop(self._ends)
-        horizon = self._ends[0][0] if self._ends else -1
-        places: list[int] = []
-        for place in range(self._first, len(self._entries)):
-            if self._entries[place].interaction.started > horizon:
-                break
-            if not self._taken[place]:
-                places.append(place)
-        return places
+        return self._ends[0][0] if self._ends else -1
 
     def _divergence(self, call: Call, key: str, eligible: list[Entry]) -> Divergence:
         trial = self.recording.trial
@@ -99,7 +96,7 @@ class Playback:
             lines += [f"  recorded: {_named(expected.call)}", f"  now:      {_named(call)} {shortened(call.arguments)}"]
             report |= {"step": expected.step, "path": "name", "recorded": expected.call.name, "now": call.name}
         else:
-            found = first_difference(dict(expected.call.arguments), dict(call.arguments))
+            found = first_difference(dict(expected.call.arguments), dict(call.arguments), ignore=self.recording.ignore)
             path = found.path if found else "endpoint"
             left, right = (found.left, found.right) if found else (expected.call.endpoint, call.endpoint)
             lines += [

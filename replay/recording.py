@@ -5,38 +5,48 @@ Keys and contexts are computed when a recording is loaded, so effects and ignore
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Any, Literal
 
 from attrs import frozen
 
 from cassettes.canonical import canonical, digest_bytes, key_of
 from cassettes.codec import outcome_plain
-from cassettes.model import Call, Interaction, Outcome, TrialId
+from cassettes.model import Call, Interaction, Outcome, Stream, TrialId
 from cassettes.redact import Redactor
 
-from .resources import touches
+from .resources import clash, touches
 
-__all__ = ["Context", "Entry", "Recording", "context_of", "digest_of"]
+__all__ = ["Context", "Entry", "PastWrite", "Placed", "Recording", "context_of", "digest_of"]
 
 Context = tuple[tuple[str, str], ...]
-"""The writes before a call that it may notice, in start order: the key and the outcome's digest of each."""
+"""The writes that decide a call's answer, in start order: the key and the outcome's digest of each."""
 
 
 @frozen
 class Entry:
-    """One recorded interaction with what a look-up needs.
-
-    Attributes:
-        context: empty for model calls and pure tools, which the key alone decides.
-        raced: a write that touches this call overlapped with it, or writes in its context overlapped each other.
-    """
+    """One recorded interaction with what tells it from others."""
 
     interaction: Interaction
     key: str
     outcome: str
+
+
+@frozen
+class Placed:
+    """An entry with what a look-up in a world needs.
+
+    Attributes:
+        context: empty for model calls and pure tools, which the key alone decides.
+        raced: writes that overlapped may have decided its answer, or it overlapped with one itself.
+        withheld: why no world may serve it, if so; a replay still does.
+    """
+
+    entry: Entry
     context: Context
     raced: bool
+    withheld: Literal["in flight", "shared patch"] | None
 
 
 @frozen
@@ -51,16 +61,46 @@ class PastWrite:
 
 
 def digest_of(outcome: Outcome, redactor: Redactor | None = None) -> str:
-    """What tells two outcomes apart; with a redactor, of the outcome less its secrets, as a recording holds it."""
-    packed = canonical(outcome_plain(outcome))
+    """What tells two outcomes apart; with a redactor, of the outcome less its secrets, as a recording holds it.
+
+    When the pieces of a stream came, and where it was cut into pieces, does not count.
+    """
+    packed = canonical(_timeless(outcome))
     return digest_bytes(packed if redactor is None else redactor.packed(packed)[0])
 
 
+def _timeless(outcome: Outcome) -> list[Any]:
+    if not isinstance(outcome, Stream):
+        return outcome_plain(outcome)
+    pieces = [chunk.data for chunk in outcome.chunks]
+    whole: Any = pieces
+    if pieces and {*map(type, pieces)} in ({str}, {bytes}):
+        whole = type(pieces[0])().join(pieces)
+    return ["stream", outcome.head, whole, outcome.complete, outcome.error]
+
+
 def context_of(call: Call, started: int, writes: Iterable[PastWrite]) -> Context:
-    """The context of a call that starts now, given the writes so far in start order."""
+    """The context of a call that starts now, given the writes so far in start order.
+
+    It holds the writes that the call may notice, and those that one of these may have noticed: a write that copies
+    hands on what an earlier one wrote.
+    """
     if call.kind == "model" or call.effect == "pure":
         return ()
-    return tuple((w.key, w.outcome) for w in writes if w.ended < started and touches(w.call, call))
+    return tuple((write.key, write.outcome) for write in _deciding(call, started, writes))
+
+
+def _deciding(call: Call, started: int, writes: Iterable[PastWrite]) -> list[PastWrite]:
+    earlier = [write for write in writes if write.started < started]
+    found = {write.started: write for write in earlier if touches(write.call, call)}
+    open_ends = list(found.values()) if len(found) < len(earlier) else []
+    while open_ends:
+        later = open_ends.pop()
+        for write in earlier:
+            if write.started < later.ended and write.started not in found and touches(write.call, later.call):
+                found[write.started] = write
+                open_ends.append(write)
+    return [write for write in earlier if write.started in found]
 
 
 class Recording:
@@ -75,53 +115,70 @@ class Recording:
     def __init__(self, trial: TrialId, interactions: Iterable[Interaction], ignore: Sequence[str] = ()) -> None:
         self.trial = trial
         self._all = sorted(interactions, key=lambda i: i.started)
-        self._ignore = ignore
+        self.ignore = ignore
 
     @cached_property
     def spans(self) -> dict[int, str]:
         """Tools inside which model calls or declared tools happened, by step, with their keys: never matched."""
         inside = {i.parent for i in self._all if i.parent is not None and i.call.kind in {"model", "tool"}}
-        return {i.step: key_of(i.call, self._ignore) for i in self._all if i.step in inside}
+        return {i.step: key_of(i.call, self.ignore) for i in self._all if i.step in inside}
+
+    @cached_property
+    def span_names(self) -> frozenset[tuple[str, str, str]]:
+        """Actor, kind and name of the spans."""
+        spans = (i.call for i in self._all if i.step in self.spans)
+        return frozenset((call.actor, call.kind, call.name) for call in spans)
 
     @cached_property
     def matched(self) -> list[Interaction]:
-        """The interactions that a look-up may find, in start order: no spans, no HTTP inside a tool."""
+        """The interactions that a look-up may find, in start order.
+
+        Not spans, and not the HTTP inside any other tool: that one is answered whole.
+        """
         return [
-            i for i in self._all if i.step not in self.spans and (i.parent is None or i.call.kind in {"model", "tool"})
+            i
+            for i in self._all
+            if i.step not in self.spans
+            and (i.parent is None or i.parent in self.spans or i.call.kind in {"model", "tool"})
         ]
 
     @cached_property
     def entries(self) -> list[Entry]:
-        """The matched interactions with their keys and contexts, in start order."""
-        keys = {i.step: key_of(i.call, self._ignore) for i in self.matched}
-        outcomes = {i.step: digest_of(i.outcome) for i in self.matched}
+        """The matched interactions with their keys, in start order."""
+        return [Entry(i, key_of(i.call, self.ignore), digest_of(i.outcome)) for i in self.matched]
+
+    @cached_property
+    def placed(self) -> list[Placed]:
+        """The entries with their contexts, in start order."""
+        written = [entry for entry in self.entries if entry.interaction.call.may_write]
         writes = [
-            PastWrite(i.call, keys[i.step], outcomes[i.step], i.started, i.ended)
-            for i in self.matched
-            if i.call.may_write
+            PastWrite(e.interaction.call, e.key, e.outcome, e.interaction.started, e.interaction.ended) for e in written
         ]
-        return [
-            Entry(
-                interaction,
-                keys[interaction.step],
-                outcomes[interaction.step],
-                context_of(interaction.call, interaction.started, writes),
-                _is_raced(interaction, writes),
-            )
-            for interaction in self.matched
-        ]
+        patched = {e.interaction.started for e in written if e.interaction.patch is not None}
+        return [_placed(entry, writes, patched) for entry in self.entries]
 
 
-def _is_raced(interaction: Interaction, writes: Sequence[PastWrite]) -> bool:
-    if interaction.call.kind == "model":
-        return False
-    noticed = [w for w in writes if w.started != interaction.started and touches(w.call, interaction.call)]
-    in_flight = (w.started < interaction.ended and w.ended > interaction.started for w in noticed)
-    return any(in_flight) or any(_overlapping(w for w in noticed if w.ended < interaction.started))
+def _placed(entry: Entry, writes: Sequence[PastWrite], patched: set[int]) -> Placed:
+    call, started, ended = entry.interaction.call, entry.interaction.started, entry.interaction.ended
+    if call.kind == "model":
+        return Placed(entry, (), raced=False, withheld=None)
+    meanwhile = [w for w in writes if w.started < ended and w.ended > started and w.started != started]
+    in_flight = any(touches(write.call, call) for write in meanwhile)
+    deciding = [] if call.effect == "pure" else _deciding(call, started, writes)
+    withheld: Literal["in flight", "shared patch"] | None = None
+    if call.may_write:
+        if any(start in patched for start in (started, *(w.started for w in meanwhile))) and meanwhile:
+            withheld = "shared patch"
+    elif in_flight:
+        withheld = "in flight"
+    context = tuple((write.key, write.outcome) for write in deciding)
+    return Placed(entry, context, in_flight or _overlap(deciding), withheld)
 
 
-def _overlapping(writes: Iterator[PastWrite]) -> Iterator[bool]:
-    last = -1
-    for write in writes:
-        yield write.started < last
-        last = max(last, write.ended)
+def _overlap(writes: Sequence[PastWrite]) -> bool:
+    """True if some of the writes, given in start order, overlapped so that their order may matter."""
+    return any(
+        one.ended > other.started and clash(one.call, other.call)
+        for place, one in enumerate(writes)
+        for other in writes[place + 1 :]
+    )

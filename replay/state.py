@@ -135,7 +135,8 @@ def _get(container: Any, key: Any) -> Any:
         return container[key] if isinstance(key, int) and key < len(container) else _ABSENT
     if isinstance(container, dict):
         return container.get(key, _ABSENT)
-    return getattr(container, key, _ABSENT) if isinstance(key, str) else _ABSENT
+    # Not getattr: a default of the class is nothing that was recorded, and a property may compute.
+    return getattr(container, "__dict__", {}).get(key, _ABSENT)
 
 
 def _set(container: Any, key: Any, value: Any) -> None:

@@ -1,8 +1,8 @@
 """A world: one fixed realisation of the outside, taken from recordings of the task.
 
 World r is recordings r, r+1, ... (mod R). A call is answered from the first that holds its key and context. A later
-recording lends an answer only while it agrees with every answer already served in this trial that it also holds, so
-a world never mixes two states of a drifting tool.
+recording lends an answer only while it agrees with every answer already served in this trial that it also holds, and
+from then on no answer is served that a lender contradicts, so a world never mixes two states of a drifting tool.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from attrs import frozen
 
 from cassettes.model import Call, Verdict
 
-from .recording import Context, Entry, Recording
+from .recording import Context, Entry, Placed, Recording
 
 __all__ = ["Found", "Missing", "World"]
 
@@ -57,6 +57,7 @@ class World:
         self._sources = [_Source(recording) for recording in recordings]
         self._served: dict[tuple[Place, int], str] = {}
         self._asked: dict[Place, int] = defaultdict(int)
+        self._lenders: set[_Source] = set()
 
     @property
     def name(self) -> str:
@@ -66,6 +67,10 @@ class World:
     def is_span(self, key: str) -> bool:
         """True if some recording holds this call as a span: it runs, and what is inside it is looked up."""
         return any(key in source.spans for source in self._sources)
+
+    def runs_as_span(self, call: Call) -> bool:
+        """True if some recording holds a call of this tool as a span: asked something else, it still is one."""
+        return any((call.actor, call.kind, call.name) in source.span_names for source in self._sources)
 
     def answer(self, call: Call, key: str, context: Context) -> Found | Missing:
         """The recorded answer to a call after these writes."""
@@ -77,34 +82,45 @@ class World:
             found = source.find(place, turn, call)
             if found is None:
                 continue
-            entry, repeated = found
-            if not own and self._disagrees(source):
+            placed, repeated = found
+            if (not own and self._disagrees(source)) or self._contradicted(place, turn, placed.entry.outcome):
                 conflict = True
                 continue
             self._asked[place] += 1
-            self._served[place, turn] = entry.outcome
+            self._served[place, turn] = placed.entry.outcome
+            if not own:
+                self._lenders.add(source)
             verdict: Verdict = "repeated" if repeated else "own" if own else "borrowed"
-            return Found(entry, source.recording, verdict)
-        return self._missing(call, key, conflict=conflict)
+            return Found(placed.entry, source.recording, "raced" if placed.raced else verdict)
+        return self._missing(call, place, conflict=conflict)
 
     def _disagrees(self, source: _Source) -> bool:
         """True if ``source`` holds another answer than one that was served in this trial."""
-        return any(
-            entry is not None and entry.outcome != outcome
-            for (place, turn), outcome in self._served.items()
-            for entry in [source.held(place, turn)]
-        )
+        return any(source.holds_other(place, turn, outcome) for (place, turn), outcome in self._served.items())
 
-    def _missing(self, call: Call, key: str, *, conflict: bool) -> Missing:
-        same_key = [e for s in self._sources for e in s.by_key.get(key, ())]
+    def _contradicted(self, place: Place, turn: int, outcome: str) -> bool:
+        """True if a recording that has lent an answer in this trial holds another one than this."""
+        return any(source.holds_other(place, turn, outcome) for source in self._lenders)
+
+    def _missing(self, call: Call, place: Place, *, conflict: bool) -> Missing:
+        key, context = place
+        same_key = [p for s in self._sources for p in s.by_key.get(key, ())]
         if conflict:
             why = "another recording holds an answer, but it disagrees with answers already served in this trial"
-            return Missing("missed", why, same_key[0])
-        if same_key and any(not entry.raced for entry in same_key):
-            why = f"the same call is recorded after {_history(same_key[0])}, here it comes after other writes"
-            return Missing("stale", why, same_key[0])
+            return Missing("missed", why, same_key[0].entry)
+        served = [p for p in same_key if p.withheld is None]
+        if any(p.context == context for p in served):
+            why = "the same call was answered here as often as it is recorded"
+            return Missing("missed", why, served[0].entry)
+        if served:
+            why = f"the same call is recorded after {_history(served[0])}, here it comes after other writes"
+            return Missing("stale", why, served[0].entry)
+        if same_key and same_key[0].withheld == "shared patch":
+            why = "the recorded call overlapped with another write, and they share the change of the tracked state"
+            return Missing("stale", why, same_key[0].entry)
         if same_key:
-            return Missing("missed", "the recorded call overlapped with a write that it may notice", same_key[0])
+            why = "the recorded call overlapped with a write that it may notice"
+            return Missing("missed", why, same_key[0].entry)
         same_name = [
             e
             for s in self._sources
@@ -119,31 +135,32 @@ class World:
 class _Source:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        self.by_place: dict[Place, list[Entry]] = defaultdict(list)
-        self.by_key: dict[str, list[Entry]] = defaultdict(list)
+        self.by_place: dict[Place, list[Placed]] = defaultdict(list)
+        self.by_key: dict[str, list[Placed]] = defaultdict(list)
         self.spans = frozenset(recording.spans.values())
-        for entry in recording.entries:
-            self.by_key[entry.key].append(entry)
-            if not entry.raced:
-                self.by_place[entry.key, entry.context].append(entry)
+        self.span_names = recording.span_names
+        for placed in recording.placed:
+            self.by_key[placed.entry.key].append(placed)
+            if placed.withheld is None:
+                self.by_place[placed.entry.key, placed.context].append(placed)
 
-    def held(self, place: Place, turn: int) -> Entry | None:
-        """The answer that this recording gives at the ``turn``-th asking, as recorded."""
-        entries = self.by_place.get(place, [])
-        return entries[turn] if turn < len(entries) else None
+    def holds_other(self, place: Place, turn: int, outcome: str) -> bool:
+        """True if this recording gives another answer at the ``turn``-th asking."""
+        held = self.by_place.get(place, [])
+        return turn < len(held) and held[turn].entry.outcome != outcome
 
-    def find(self, place: Place, turn: int, call: Call) -> tuple[Entry, bool] | None:
+    def find(self, place: Place, turn: int, call: Call) -> tuple[Placed, bool] | None:
         """The answer to the ``turn``-th asking; a read asked more often than recorded gets the last one again."""
-        entries = self.by_place.get(place)
-        if not entries:
+        held = self.by_place.get(place)
+        if not held:
             return None
-        if turn < len(entries):
-            return entries[turn], False
+        if turn < len(held):
+            return held[turn], False
         if call.kind != "model" and call.effect in {"read", "pure"}:
-            return entries[-1], True
+            return held[-1], True
         return None
 
 
-def _history(entry: Entry) -> str:
-    count = len(entry.context)
+def _history(placed: Placed) -> str:
+    count = len(placed.context)
     return "no write" if not count else f"{count} write{'s' if count > 1 else ''}"

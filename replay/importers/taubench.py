@@ -16,7 +16,7 @@ from attrs import field, frozen
 
 from cassettes.canonical import digest, digest_bytes
 from cassettes.errors import BadInput
-from cassettes.model import Ending, TrialId
+from cassettes.model import Ending
 from replay.scoring import Score
 from replay.tasks import Task, definition_of, digests_of
 
@@ -127,7 +127,7 @@ def read_results(path: Path) -> Results:
             continue
         trial, remarks = _read(number, task, index, record, results)
         results.trials.append(trial)
-        results.remarks += [Remark(number, task, index, what) for what in remarks]
+        results.remarks.extend(Remark(number, task, index, what) for what in remarks)
     return results
 
 
@@ -214,13 +214,13 @@ def _read(
 def _ending(messages: list[Any], info: Mapping[str, Any], remarks: list[str]) -> Ending:
     scored = info.get("reward_info") is not None
     if info.get("error") is not None:
-        reason = str(info["error"])
-        remarks.append(f"ended in an error of the harness: {_line(reason)}")
-        return Ending("error", reason, "infrastructure")
-    reason = _finish(messages)
+        why = str(info["error"])
+        remarks.append(f"ended in an error of the harness: {_line(why)}")
+        return Ending("error", why, "infrastructure")
     if not messages:
         remarks.append("an empty trajectory, and no error that explains it")
         return Ending("error", "empty trajectory", "infrastructure")
+    reason = _finish(messages)
     if reason is not None:
         if not scored:
             remarks.append(f"ended by {reason}, yet never scored")
@@ -236,7 +236,7 @@ def _ending(messages: list[Any], info: Mapping[str, Any], remarks: list[str]) ->
 
 def _finish(messages: list[Any]) -> str | None:
     """What ended the conversation in the benchmark's own way; None if nothing did."""
-    last = messages[-1] if messages else None
+    last = messages[-1]
     if not isinstance(last, dict):
         return None
     if last.get("role") == "user" and _STOP in str(last.get("content")):
@@ -256,7 +256,7 @@ def _line(text: str) -> str:
 
 def _score(reward: Any, info: Mapping[str, Any], remarks: list[str]) -> Score:
     parts = info.get("reward_info")
-    number = float(reward) if isinstance(reward, int | float) and not isinstance(reward, bool) else math.nan
+    number = _number(reward)
     evidence: dict[str, Any] = {"reward": reward if math.isfinite(number) else repr(reward)}
     if not math.isfinite(number):
         remarks.append(f"its reward is {reward!r}, no number; left unscored")
@@ -271,6 +271,13 @@ def _score(reward: Any, info: Mapping[str, Any], remarks: list[str]) -> Score:
     if told != reward:
         remarks.append(f"its reward is {reward!r}, but {told!r} in reward_info; the first is kept")
     return Score(number, passed=1 - 1e-6 <= number <= 1 + 1e-6, evidence=evidence)
+
+
+def _number(reward: Any) -> float:
+    try:
+        return float(reward) if isinstance(reward, int | float) and not isinstance(reward, bool) else math.nan
+    except OverflowError:
+        return math.inf
 
 
 # -- its task ----------------------------------------------------------------------------------------------------------
@@ -298,8 +305,3 @@ def _definition(task: str, info: Mapping[str, Any], domain: str | None, remarks:
     }
     digests = {**digests_of(made, None), "expected": digest(check)}
     return {**definition_of(made, digests), "actions": actions, "user_id": told.get("user_id")}
-
-
-def trial_id(run: str, trial: TauTrial) -> TrialId:
-    """The id of an imported trial."""
-    return TrialId(run, trial.task, trial.index)
