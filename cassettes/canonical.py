@@ -1,7 +1,7 @@
 """The identity of values: canonical bytes, and digests of them.
 
-Two values have the same canonical bytes exactly if they are equal with equal types: the order of keys does not
-count, and 1, True and 1.0 stay apart.
+Two values have the same canonical bytes if they are equal with equal types: the order of keys does not count, and 1,
+True and 1.0 stay apart. Values that are equal but print differently (-0.0 and 0.0, 1.0 and 1.00) stay apart too.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import blake2b
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 
 from .model import Call
-from .values import blaming, dump, encode_with
+from .values import Packer, blaming, dump, encode_with, tower
 
 __all__ = ["canonical", "digest", "digest_bytes", "key_of"]
 
@@ -43,18 +43,17 @@ def key_of(call: Call, ignore: Iterable[str] = ()) -> str:
         call: the call.
         ignore: dotted paths below the arguments that do not count, such as ``metadata.request_id``.
     """
-    arguments: Any = call.arguments
+    arguments: Any = dict(call.arguments)
     for path in ignore:
         arguments = _without(arguments, path.split("."))
-    return digest_bytes(canonical([call.actor, call.kind, call.name, call.endpoint, dict(arguments)]))
+    return digest_bytes(canonical([call.actor, call.kind, call.name, call.endpoint, arguments]))
 
 
-def _canonical(value: Any) -> bytes:
-    return dump(_ordered(value), _encode)
+def _layer(value: Any, inner: Packer) -> bytes:
+    return dump(_ordered(value), lambda item: encode_with(item, inner))
 
 
-def _encode(value: Any) -> Any:
-    return encode_with(value, _canonical)
+_canonical: Final = tower(_layer)
 
 
 def _ordered(value: Any) -> Any:

@@ -7,12 +7,13 @@ be packed when it happened. In the arguments of a model call every list is a ref
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import operator
 from typing import Any, Final
 
 import msgpack
 from attrs import frozen
 
+from .arguments import Snapshot, ranges, references, resolve, snapshot, with_references
 from .errors import CorruptCassette
 from .model import (
     KINDS,
@@ -34,7 +35,7 @@ from .model import (
     Usage,
     Value,
 )
-from .values import Opaque, pack, unpack
+from .values import PACKED, unpack
 
 __all__ = [
     "Snapshot",
@@ -49,57 +50,15 @@ __all__ = [
     "outcome_plain",
     "ranges",
     "references",
+    "resolve",
     "snapshot",
     "split",
+    "with_references",
 ]
-
-REFERENCES: Final = 64  # extension type: runs of message numbers, [first, length, first, length, ...]
 
 _EFFECTS: Final = ("read", "write", "pure", "unknown")
 _INTERACTION: Final = 1
 _MARK: Final = 2
-
-
-@frozen
-class Snapshot:
-    """The arguments of a call, packed at the moment of the call: later changes in place do not reach it.
-
-    Attributes:
-        plain: all arguments but ``lists``, packed as one map.
-        lists: of a model call, each argument that is a list, its items packed one by one.
-    """
-
-    plain: bytes
-    lists: dict[str, list[bytes]]
-
-
-def snapshot(call: Call) -> Snapshot:
-    """Pack the arguments of ``call`` now.
-
-    Raises:
-        UnkeepableValue: an argument has no lossless form; names its path.
-    """
-    if call.kind != "model":
-        return Snapshot(pack(dict(call.arguments)), {})
-    lists = {name: item for name, item in call.arguments.items() if type(item) is list and item}
-    plain = {name: None if name in lists else item for name, item in call.arguments.items()}
-    return Snapshot(pack(plain), {name: [pack(item) for item in items] for name, items in lists.items()})
-
-
-def ranges(numbers: Sequence[int]) -> list[int]:
-    """``[3, 4, 5, 9]`` as runs: ``[3, 3, 9, 1]``."""
-    runs: list[int] = []
-    for number in numbers:
-        if runs and runs[-2] + runs[-1] == number:
-            runs[-1] += 1
-        else:
-            runs += (number, 1)
-    return runs
-
-
-def references(numbers: Sequence[int]) -> msgpack.ExtType:
-    """What stands in the arguments for the messages ``numbers``."""
-    return msgpack.ExtType(REFERENCES, msgpack.packb(ranges(numbers)))
 
 
 def facts_of(interaction: Interaction) -> list[Any]:
@@ -125,8 +84,13 @@ def facts_of(interaction: Interaction) -> list[Any]:
         [VERDICTS.index(origin.verdict), origin.trial, origin.step],
         interaction.parent,
         None if reply is None else _reply_plain(reply),
-        None if interaction.patch is None else [[list(p), old, new] for p, old, new in interaction.patch.changes],
+        None if interaction.patch is None else _patch_plain(interaction.patch),
     ]
+
+
+def _kept(packed: bytes | None) -> msgpack.ExtType | None:
+    """A value that was packed before, so that what handles packed values looks into it."""
+    return None if packed is None else msgpack.ExtType(PACKED, packed)
 
 
 def interaction_from(facts: list[Any], arguments: Any, outcome: Any) -> Interaction:
@@ -162,9 +126,9 @@ def interaction_from(facts: list[Any], arguments: Any, outcome: Any) -> Interact
             origin=Origin(VERDICTS[verdict], trial, source),
             parent=parent,
             reply=None if reply is None else _reply_from(reply),
-            patch=None if patch is None else Patch(tuple((tuple(p), old, new) for p, old, new in patch)),
+            patch=None if patch is None else _patch_from(patch),
         )
-    except (ValueError, TypeError, IndexError, KeyError) as error:
+    except (ValueError, TypeError, LookupError) as error:
         raise CorruptCassette(f"an interaction has an unknown shape: {error}") from error
 
 
@@ -222,9 +186,18 @@ def _reply_from(plain: list[Any]) -> Reply:
     )
 
 
+def _patch_plain(patch: Patch) -> list[Any]:
+    return [[list(path), _kept(old), _kept(new)] for path, old, new in patch.changes]
+
+
+def _patch_from(plain: Any) -> Patch:
+    return Patch(tuple((tuple(path), old, new) for path, old, new in plain))
+
+
 def mark_plain(mark: Mark) -> list[Any]:
     """A mark as a record."""
-    return [_MARK, mark.kind, round(mark.at * 1e6), mark.data]
+    data = {"patch": _patch_plain(mark.data)} if isinstance(mark.data, Patch) else mark.data
+    return [_MARK, mark.kind, round(mark.at * 1e6), data]
 
 
 def mark_from(plain: list[Any]) -> Mark:
@@ -235,8 +208,8 @@ def mark_from(plain: list[Any]) -> Mark:
     """
     try:
         _, kind, at, data = plain
-        return Mark(kind, at / 1e6, data)
-    except (ValueError, TypeError) as error:
+        return Mark(kind, at / 1e6, _patch_from(data["patch"]) if kind == "changed" else data)
+    except (ValueError, TypeError, KeyError) as error:
         raise CorruptCassette(f"a mark has an unknown shape: {error}") from error
 
 
@@ -292,19 +265,19 @@ class Parts:
     messages: tuple[bytes, ...]
     record: tuple[bytes, ...]
 
-    @property
-    def step(self) -> int | None:
-        """The step of an interaction; None for a mark."""
-        facts = unpack(self.record[0])
-        return facts[1] if facts[0] == _INTERACTION else None
+    def index(self) -> tuple[int | None, tuple[str, ...]]:
+        """The step of an interaction, None for a mark, and the names under which a cassette counts the record.
 
-    @property
-    def counted(self) -> tuple[str, ...]:
-        """The names under which a cassette counts this record."""
+        Raises:
+            CorruptCassette: the record has another shape.
+        """
         facts = unpack(self.record[0])
-        if facts[0] == _MARK:
-            return (f"mark {facts[1]}",)
-        return (KINDS[facts[6]], f"origin {VERDICTS[facts[16][0]]}")
+        try:
+            if facts[0] == _MARK:
+                return None, (f"mark {facts[1]}",)
+            return operator.index(facts[1]), (KINDS[facts[6]], f"origin {VERDICTS[facts[16][0]]}")
+        except (ValueError, TypeError, LookupError) as error:
+            raise CorruptCassette(f"a record has an unknown shape: {error}") from error
 
 
 def split(plain: bytes) -> Parts:
@@ -327,26 +300,8 @@ def split(plain: bytes) -> Parts:
                 unpacker.skip()
                 record.append(plain[at : unpacker.tell()])
             at = unpacker.tell()
-    except (ValueError, msgpack.OutOfData) as error:
+    except (ValueError, msgpack.UnpackException) as error:
         raise CorruptCassette(f"a frame's content is damaged: {error}") from error
     if not record:
         raise CorruptCassette("a frame holds no record")
     return Parts(tuple(messages), tuple(record))
-
-
-def resolve(arguments: bytes, message: Callable[[int], Any], on_opaque: Callable[[Opaque], None] | None) -> Any:
-    """The arguments with references replaced by the messages they stand for."""
-    if bytes([REFERENCES]) not in arguments:
-        return unpack(arguments, on_opaque)
-    tree = msgpack.unpackb(arguments, strict_map_key=False, unicode_errors="surrogatepass", ext_hook=msgpack.ExtType)
-    found: dict[str, Any] = {}
-    for name, item in tree.items():
-        if type(item) is msgpack.ExtType and item.code == REFERENCES:
-            runs = iter(msgpack.unpackb(item.data))
-            found[name] = [message(number) for first in runs for number in range(first, first + next(runs))]
-        else:
-            found[name] = unpack(
-                msgpack.packb(item, unicode_errors="surrogatepass"),
-                on_opaque,
-            )
-    return found

@@ -39,6 +39,7 @@ TRAILER_MAGIC: Final = b"TRIALEND"
 HEAD_SIZE: Final = 16
 TRAILER_SIZE: Final = 16
 MAX_PAYLOAD: Final = 1 << 30
+MAX_PLAIN: Final = 1 << 30  # of a stretch of frames: a cassette is untrusted input
 
 HEADER: Final = 1
 STEPS: Final = 2

@@ -18,6 +18,7 @@ __all__ = [
     "Actor",
     "Call",
     "Cancelled",
+    "Changed",
     "Chunk",
     "Effect",
     "Ending",
@@ -35,6 +36,7 @@ __all__ = [
     "TrialId",
     "Usage",
     "Value",
+    "Verdict",
 ]
 
 Kind = Literal["model", "tool", "http", "clock", "random"]
@@ -128,10 +130,23 @@ class Call:
 
 
 @frozen
+class Changed:
+    """What a tool returned, and those of its arguments that it changed in place meanwhile."""
+
+    result: Any
+    arguments: Mapping[str, Any]
+
+
+@frozen
 class Value:
-    """The call returned this."""
+    """The call returned this; a `Changed` if it also changed what it was given."""
 
     value: Any
+
+    @property
+    def result(self) -> Any:
+        """What the caller got."""
+        return self.value.result if isinstance(self.value, Changed) else self.value
 
 
 @frozen

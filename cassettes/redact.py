@@ -9,61 +9,35 @@ same. A placeholder is a fixed point, so both sides of a match may be redacted.
 from __future__ import annotations
 
 import hmac
+import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, AnyStr, Final
 
 import msgpack
 from attrs import evolve
 
-from .model import Call
-from .values import NESTING, pack, unpack
+from .errors import UnkeepableValue
+from .events import change_texts
+from .model import Call, Outcome, Stream
+from .shapes import FIELD, LOOK, PLACEHOLDER, RULES
+from .values import NESTING, ORDERED, TUPLE, pack, unpack
 
 __all__ = ["Redactor", "secrets_of"]
 
 MIN_ENV_LENGTH: Final = 16  # a short value ("postgres") stands in many harmless texts
 
-_NAME_PATTERN: Final = (
-    r"(?:[a-z0-9]+[_-])*(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?token|auth[_-]?token"
-    r"|refresh[_-]?token|bearer[_-]?token|client[_-]?secret|private[_-]?key|secret[_-]?key|authorization)"
-)
-_FIELD = re.compile(_NAME_PATTERN, re.IGNORECASE)
 _ENV_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
-_PLACEHOLDER = re.compile(r"\{secret:[a-z_]+(?::[0-9a-f]{8})?\}")
 
-# Each rule: its name, and a pattern whose group ``secret`` is replaced.
-_RULES: Final[tuple[tuple[str, str], ...]] = (
-    ("openai", r"\b(?P<secret>sk-[A-Za-z0-9_-]{16,})"),
-    ("stripe", r"\b(?P<secret>[srp]k_(?:live|test)_[0-9A-Za-z]{10,})"),
-    ("github", r"\b(?P<secret>gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
-    ("aws", r"\b(?P<secret>(?:AKIA|ASIA)[0-9A-Z]{16})\b"),
-    ("google", r"\b(?P<secret>AIza[0-9A-Za-z_-]{30,})"),
-    ("slack", r"\b(?P<secret>xox[abposr]-[0-9A-Za-z-]{10,})"),
-    ("huggingface", r"\b(?P<secret>hf_[A-Za-z0-9]{30,})"),
-    ("jwt", r"\b(?P<secret>eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})"),
-    ("bearer", r"(?i:\bbearer)\s+(?P<secret>[A-Za-z0-9._~+/-]{16,}=*)"),
-    (
-        "private_key",
-        r"(?P<secret>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$))",
-    ),
-    ("url", r"[a-z]://[^/\s:@\"']*:(?P<secret>[^/\s:@\"'{}]{3,})@"),
-    ("field", r"(?i:\\?[\"']" + _NAME_PATTERN + r"\\?[\"']\s*[:=]\s*\\?[\"'])(?P<secret>[^\"'\\]+)"),
-)
-
-# A fast look that finds every text that any rule could change (and some more). Literal heads first: they are rare.
-_LOOK = re.compile(
-    rb"sk-|k_live_|k_test_|gh[pousr]_|github_pat_|A[KS]IA[0-9A-Z]|AIza|xox[abposr]-|hf_[A-Za-z0-9]|eyJ[A-Za-z0-9_-]{10}"
-    rb"|[Bb][Ee][Aa][Rr][Ee][Rr]\s|PRIVATE KEY|://[^/\s:@\"']*:[^/\s@]*@"
-    rb"|[Pp][Aa][Ss][Ss](?:[Ww]|[Pp][Hh])|[Ss][Ee][Cc][Rr][Ee][Tt]|[Aa][Pp][Ii][_-]?[Kk][Ee][Yy]|[_-][Tt]oken|[_-]TOKEN"
-    rb"|[ShHs][TtEe]oken|[Pp]rivate[_-]?[Kk]ey|[Aa]uthorization"
-)
+Span = tuple[int, int, bytes]
+"""Bytes from, to, and what stands there instead."""
 
 
 def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The values of secret-named environment variables that are long enough to be told from common words."""
     found = {value for name, value in environ.items() if _ENV_NAME.search(name) and len(value) >= MIN_ENV_LENGTH}
-    return tuple(sorted(found, key=len, reverse=True))
+    return tuple(sorted(found, key=lambda value: (-len(value), value)))
 
 
 class Redactor:
@@ -76,18 +50,30 @@ class Redactor:
 
     def __init__(self, key: bytes | None = None, secrets: Iterable[str] = ()) -> None:
         self._key = key
-        known = "|".join(re.escape(text) for text in secrets)
-        rules = [*_RULES, ("environment", f"(?P<secret>{known})")] if known else _RULES
-        self._rules = [(name, re.compile(pattern, re.DOTALL)) for name, pattern in rules]
-        self._known = re.compile(known.encode()) if known else None
+        self._rules = [(name, re.compile(pattern, re.DOTALL)) for name, pattern in RULES]
+        self._known = _ways(secrets)
+        if self._known:
+            pattern = b"(?P<secret>" + b"|".join(map(re.escape, self._known)) + b")"
+            self._rules.append(("environment", re.compile(pattern)))
 
     def packed(self, data: bytes) -> tuple[bytes, Counter[str]]:
-        """The packed value less its secrets, and how many each rule replaced."""
-        if _LOOK.search(data) is None and (self._known is None or self._known.search(data) is None):
+        """The packed value less its secrets, and how many each rule replaced.
+
+        Raises:
+            UnkeepableValue: it is nested too deeply to be looked through.
+        """
+        if not self.suspects(data):
             return data, Counter()
         counts: Counter[str] = Counter()
-        cleaned = self._walk(_tree(data), counts)
+        try:
+            cleaned = self._walk(_tree(data), counts)
+        except RecursionError as error:
+            raise UnkeepableValue("value", "is nested too deeply") from error
         return (_untree(cleaned), counts) if counts else (data, counts)
+
+    def suspects(self, data: bytes) -> bool:
+        """True if ``data`` may hold a secret; False is certain."""
+        return LOOK.search(data) is not None or any(map(data.__contains__, self._known))
 
     def call(self, call: Call) -> Call:
         """The call with its arguments less their secrets: what is matched and kept."""
@@ -97,85 +83,155 @@ class Redactor:
             return call
         return evolve(call, arguments=unpack(cleaned))
 
+    def outcome(self, outcome: Outcome, counts: Counter[str]) -> Outcome:
+        """The outcome, of a stream of bytes or of text less the secrets of its joined pieces."""
+        if not isinstance(outcome, Stream):
+            return outcome
+        before: list[Any] = [chunk.data for chunk in outcome.chunks]
+        if {*map(type, before)} not in ({bytes}, {str}):
+            return outcome
+        after = self.pieces(before, counts)
+        if after is before:
+            return outcome
+        chunks = (evolve(chunk, data=piece) for chunk, piece in zip(outcome.chunks, after, strict=True))
+        return evolve(outcome, chunks=tuple(chunks))
+
     def text(self, text: str, counts: Counter[str]) -> str:
         """``text`` less its secrets; ``counts`` is told of each."""
-        for name, pattern in self._rules:
-            text = pattern.sub(self._replacement(name, counts), text)
-        return text
+        return self.pieces([text], counts)[0]
 
-    def pieces(self, pieces: list[bytes], counts: Counter[str]) -> list[bytes]:
-        """The pieces of a stream less the secrets of their joined text; a secret over two pieces stays in the first."""
-        joined = b"".join(pieces)
-        if _LOOK.search(joined) is None and (self._known is None or self._known.search(joined) is None):
-            return pieces
-        text = joined.decode("utf-8", "surrogateescape")
-        spans: list[tuple[int, int, str]] = []
-        for name, pattern in self._rules:
-            for match in pattern.finditer(text):
-                if not _PLACEHOLDER.search(match["secret"]):
-                    spans.append((*match.span("secret"), self._placeholder(name, match["secret"])))
-                    counts[name] += 1
-        return _splice(pieces, [(_size(text[:a]), _size(text[:b]), new.encode()) for a, b, new in sorted(spans)])
+    def pieces(self, pieces: list[AnyStr], counts: Counter[str]) -> list[AnyStr]:
+        """The pieces of a stream less the secrets of their joined text; a secret over two pieces stays in the first.
 
-    def _replacement(self, name: str, counts: Counter[str]) -> Callable[[re.Match[str]], str]:
-        def replace(match: re.Match[str]) -> str:
-            secret = match["secret"]
-            if _PLACEHOLDER.search(secret):
-                return match[0]
+        Of server-sent events the texts inside their JSON are joined too.
+        """
+        given: list[Any] = pieces
+        before = parts = [_bytes_of(piece) for piece in given]
+        # First, lest the part of a secret that stands in one event is taken for all of it.
+        if spans := change_texts(b"".join(parts), lambda texts: self._texts(texts, counts)):
+            parts = _splice(parts, spans)
+        parts = self._parts(parts, counts)
+        return pieces if parts is before else [_like(piece, part) for piece, part in zip(given, parts, strict=True)]
+
+    def _texts(self, texts: list[str], counts: Counter[str]) -> list[str]:
+        before = [_bytes_of(text) for text in texts]
+        parts = self._parts(before, counts)
+        return texts if parts is before else [_like("", part) for part in parts]
+
+    def _parts(self, parts: list[bytes], counts: Counter[str]) -> list[bytes]:
+        # What a placeholder has made of its neighbourhood is looked at again, so that the result is a fixed point.
+        while spans := self._spans(b"".join(parts), counts):
+            parts = _splice(parts, spans)
+        return parts
+
+    def _spans(self, data: bytes, counts: Counter[str]) -> list[Span]:
+        """What is to be replaced in ``data``, in order and without overlaps."""
+        if not self.suspects(data):
+            return []
+        replaced = [match.span() for match in PLACEHOLDER.finditer(data)]
+        found = sorted(
+            (*match.span("secret"), rank)
+            for rank, (_, pattern) in enumerate(self._rules)
+            for match in pattern.finditer(data)
+            if not _within(match.span("secret"), replaced)
+        )
+        spans: list[Span] = []
+        for start, stop, rank in _united(found):
+            name = self._rules[rank][0]
             counts[name] += 1
-            start = match.start("secret") - match.start()
-            return match[0][:start] + self._placeholder(name, secret) + match[0][start + len(secret) :]
+            spans.append((start, stop, self._placeholder(name, data[start:stop])))
+        return spans
 
-        return replace
-
-    def _placeholder(self, rule: str, secret: str) -> str:
+    def _placeholder(self, rule: str, secret: bytes) -> bytes:
         if self._key is None:
-            return f"{{secret:{rule}}}"
-        tag = hmac.new(self._key, secret.encode("utf-8", "surrogatepass"), "sha256").hexdigest()[:8]
-        return f"{{secret:{rule}:{tag}}}"
+            return f"{{secret:{rule}}}".encode()
+        tag = hmac.digest(self._key, secret, "sha256").hex()[:8]
+        return f"{{secret:{rule}:{tag}}}".encode()
 
     def _walk(self, node: Any, counts: Counter[str]) -> Any:
         kind = type(node)
-        if kind is str:
-            return self.text(node, counts)
+        if kind is str or kind is bytes:
+            return self.pieces([node], counts)[0]
         if kind is dict:
-            return {key: self._field(key, item, counts) for key, item in node.items()}
+            return {self._walk(key, counts): self._field(key, item, counts) for key, item in node.items()}
         if kind is list:
             return [self._walk(item, counts) for item in node]
-        if kind is bytes:
-            return self._bytes(node, counts)
         if kind is msgpack.ExtType:
-            before = sum(counts.values())
-            plain = _tree(node.data)
-            inner = self._nested(plain, counts) if node.code in NESTING else self._walk(plain, counts)
-            return msgpack.ExtType(node.code, _untree(inner)) if sum(counts.values()) > before else node
+            return self._extension(node, counts)
         return node
 
+    def _extension(self, node: Any, counts: Counter[str]) -> Any:
+        before = counts.total()
+        inner = _tree(node.data)
+        if node.code in NESTING:  # the parts of a set or of an object: each bytes is a packed value of its own
+            inner = [
+                _untree(self._walk(_tree(part), counts)) if type(part) is bytes else self._walk(part, counts)
+                for part in inner
+            ]
+        else:
+            inner = self._walk(inner, counts)
+        return msgpack.ExtType(node.code, _untree(inner)) if counts.total() > before else node
+
     def _field(self, key: Any, item: Any, counts: Counter[str]) -> Any:
-        if type(key) is not str or _FIELD.fullmatch(key) is None or type(item) not in {str, bytes, int, float}:
+        """The value of a field: all of it is secret if the name says so."""
+        if type(key) not in {str, bytes} or FIELD.fullmatch(_bytes_of(key)) is None:
             return self._walk(item, counts)
-        if not item or (type(item) is str and _PLACEHOLDER.fullmatch(item)):
+        return self._secret(item, counts)
+
+    def _secret(self, item: Any, counts: Counter[str]) -> Any:
+        kind = type(item)
+        if kind is list:
+            return [self._secret(part, counts) for part in item]
+        if kind is msgpack.ExtType and item.code == TUPLE:
+            return msgpack.ExtType(TUPLE, _untree(self._secret(_tree(item.data), counts)))
+        if kind is dict or kind is bool or not item or (kind is msgpack.ExtType and item.code in {*NESTING, ORDERED}):
+            return self._walk(item, counts)
+        text = _bytes_of(item) if kind is str or kind is bytes else repr(item).encode()
+        if PLACEHOLDER.fullmatch(text):
             return item
         counts["field"] += 1
-        return self._placeholder("field", item if type(item) is str else repr(item))
-
-    def _nested(self, parts: list[Any], counts: Counter[str]) -> list[Any]:
-        """The parts of a set or of a class's state: each bytes is a packed value of its own."""
-        return [
-            _untree(self._walk(_tree(part), counts)) if type(part) is bytes else self._walk(part, counts)
-            for part in parts
-        ]
-
-    def _bytes(self, data: bytes, counts: Counter[str]) -> bytes:
-        text = data.decode("utf-8", "surrogateescape")
-        return self.text(text, counts).encode("utf-8", "surrogateescape")
+        placeholder = self._placeholder("field", text)
+        return placeholder if kind is bytes else placeholder.decode()
 
 
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "surrogateescape"))
+def _ways(secrets: Iterable[str]) -> list[bytes]:
+    """The texts as they stand in text and in JSON text, the longest first."""
+    ways = {_bytes_of(way) for text in secrets if text for way in (text, json.dumps(text)[1:-1])}
+    return sorted(ways, key=lambda way: (-len(way), way))
 
 
-def _splice(pieces: list[bytes], spans: list[tuple[int, int, bytes]]) -> list[bytes]:
+def _bytes_of(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+
+
+def _like(piece: Any, part: bytes) -> Any:
+    return part if isinstance(piece, bytes) else part.decode("utf-8", "surrogatepass")
+
+
+def _within(span: tuple[int, int], replaced: Sequence[tuple[int, int]]) -> bool:
+    """True unless ``span`` holds something that is no placeholder yet, and no part of one."""
+    start, stop = span
+    return any(
+        (a <= start < b or a < stop <= b) and not (start <= a and b <= stop and b - a < stop - start)
+        for a, b in replaced
+    )
+
+
+def _united(found: Sequence[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+    """Spans that overlap as one, with the first rule among them."""
+    current: tuple[int, int, int] | None = None
+    for start, stop, rank in found:
+        if current is not None and start < current[1]:
+            current = (current[0], max(stop, current[1]), min(rank, current[2]))
+            continue
+        if current is not None:
+            yield current
+        current = (start, stop, rank)
+    if current is not None:
+        yield current
+
+
+def _splice(pieces: Sequence[bytes], spans: Sequence[Span]) -> list[bytes]:
     """Replace byte spans of the joined pieces; the new text stands in the piece where its span began."""
     result: list[bytes] = []
     offset = 0

@@ -5,8 +5,12 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Mapping
+from typing import Final
 
 __all__ = ["Table"]
+
+
+MAX_STEPS: Final = 1 << 24  # a cassette is untrusted input
 
 
 class Table:
@@ -28,7 +32,13 @@ class Table:
         self.marks = array("I")
 
     def add(self, offset: int, step: int | None, first_message: int, *, restart: bool) -> None:
-        """Add a frame; ``step`` is None for a mark."""
+        """Add a frame; ``step`` is None for a mark.
+
+        Raises:
+            ValueError: the step's number is out of bounds.
+        """
+        if step is not None and not 0 <= step < MAX_STEPS:
+            raise ValueError(f"there can be no step {step}")
         frame = len(self.offsets)
         if restart:
             self.restarts.append(frame)
@@ -56,6 +66,8 @@ class Table:
         for name, column in table.__dict__.items():
             column.frombytes(packed[name])
             setattr(table, name, _little(column))
+        if len(table.first_messages) != len(table.offsets):
+            raise ValueError("its columns differ in length")
         return table
 
 

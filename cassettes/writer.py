@@ -7,7 +7,8 @@ import threading
 import time
 import weakref
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +21,7 @@ from .errors import AlreadyRecorded, RecordingFailed, UnkeepableValue
 from .model import Ending, Header, Interaction, Mark
 from .redact import Redactor
 from .table import Table
-from .values import pack
+from .values import pack, unpack
 
 __all__ = ["CassetteWriter"]
 
@@ -88,10 +89,12 @@ class CassetteWriter:
                 numbers = self._numbers(actor, snapshot.lists, new)
                 arguments = codec.with_references(arguments, numbers)
             *messages, facts, arguments, outcome = self._redact([*new, facts, arguments, outcome], counts)
-            self._steps(b"".join([*map(msgpack.packb, messages), facts, arguments, outcome]), interaction.step)
-            if snapshot.lists:
-                self._messages |= new
-                self._previous |= {(actor, name): (items, numbers[name]) for name, items in snapshot.lists.items()}
+            plain = b"".join([*map(msgpack.packb, messages), facts, arguments, outcome])
+            with self._unbroken(plain):
+                self._steps(plain, interaction.step)
+                if snapshot.lists:
+                    self._messages |= new
+                    self._previous |= {(actor, name): (items, numbers[name]) for name, items in snapshot.lists.items()}
             self._counts.update((interaction.call.kind, f"origin {interaction.origin.verdict}"))
             self.redacted.update(counts)
 
@@ -106,7 +109,8 @@ class CassetteWriter:
         counts: Counter[str] = Counter()
         with self._lock:
             (cleaned,) = self._redact([packed], counts)
-            self._steps(cleaned, None)
+            with self._unbroken(cleaned):
+                self._steps(cleaned, None)
             self._counts[f"mark {mark.kind}"] += 1
             self.redacted.update(counts)
 
@@ -116,10 +120,12 @@ class CassetteWriter:
         Raises:
             RecordingFailed: the file cannot be written.
         """
+        packed = pack(codec.ending_plain(ending))
         with self._lock:
             digest = self._hash.hexdigest()
+            (cleaned,) = self._redact([packed], self.redacted)
             footer = {
-                "ending": codec.ending_plain(ending),
+                "ending": unpack(cleaned),
                 "counts": dict(self._counts),
                 "redacted": dict(self.redacted),
                 "digest": digest,
@@ -190,9 +196,18 @@ class CassetteWriter:
             counts.update(found)
         return [part for part, _ in cleaned]
 
-    def _steps(self, plain: bytes, step: int | None) -> None:
+    @contextmanager
+    def _unbroken(self, plain: bytes) -> Iterator[None]:
+        """Write ``plain`` and remember it, or close the file: nothing can follow what an interrupt has cut short."""
         if len(plain) > MAX_INTERACTION:
             raise UnkeepableValue("value", f"its {len(plain)} bytes are more than a cassette keeps of one call")
+        try:
+            yield
+        except BaseException:
+            self._release()
+            raise
+
+    def _steps(self, plain: bytes, step: int | None) -> None:
         flags = 0
         if self._since_restart >= RESTART_EVERY or self._plain_since_restart >= RESTART_BYTES:
             self._stream = self._compressor.compressobj()
