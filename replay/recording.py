@@ -5,6 +5,7 @@ Keys and contexts are computed when a recording is loaded, so effects and ignore
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Literal
@@ -15,6 +16,7 @@ from cassettes.canonical import canonical, digest_bytes, key_of
 from cassettes.codec import outcome_plain
 from cassettes.model import Call, Interaction, Outcome, Stream, TrialId
 from cassettes.redact import Redactor
+from cassettes.values import pack, unpack
 
 from .resources import clash, touches
 
@@ -65,8 +67,11 @@ def digest_of(outcome: Outcome, redactor: Redactor | None = None) -> str:
 
     When the pieces of a stream came, and where it was cut into pieces, does not count.
     """
-    packed = canonical(_timeless(outcome))
-    return digest_bytes(packed if redactor is None else redactor.packed(packed)[0])
+    if redactor is not None:
+        outcome = redactor.outcome(outcome, Counter())
+        cleaned, _ = redactor.packed(pack(_timeless(outcome)))
+        return digest_bytes(canonical(unpack(cleaned)))
+    return digest_bytes(canonical(_timeless(outcome)))
 
 
 def _timeless(outcome: Outcome) -> list[Any]:

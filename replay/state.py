@@ -15,6 +15,7 @@ from attrs import frozen
 from cassettes.canonical import canonical
 from cassettes.errors import UnkeepableValue
 from cassettes.model import Patch
+from cassettes.redact import Redactor
 from cassettes.values import pack, unpack
 
 __all__ = ["StateTracker", "apply_patch", "patched", "paths_of"]
@@ -80,7 +81,7 @@ def _parts(container: Any) -> Iterable[tuple[Any, Any]]:
 
 def difference(old: Items, new: Items) -> Patch:
     """What turns ``old`` into ``new``."""
-    # Parts of a list go from its end and come at its end, so that numbers stay right while a patch is applied.
+    # Parts of a list go from its end and come at its end, so that places stay right while a patch is applied.
     changes: list[Change] = [((key,), item.pack(), None) for key, item in reversed(old.items()) if key not in new]
     for key, item in new.items():
         before = old.get(key)
@@ -100,13 +101,18 @@ def difference(old: Items, new: Items) -> Patch:
     return Patch(tuple(changes))
 
 
-def apply_patch(root: Any, patch: Patch) -> bool:
+def apply_patch(root: Any, patch: Patch, redactor: Redactor | None = None) -> bool:
     """Change ``root`` in place as recorded: all of the patch or, if it does not fit, nothing.
+
+    Args:
+        root: the state.
+        patch: what to change; recorded, so its old values hold no secrets.
+        redactor: removes the secrets of the state before they are compared.
 
     Returns:
         False if the state holds another old value anywhere.
     """
-    if not all(_holds(root, path, old) for path, old, _ in patch.changes):
+    if not all(_holds(root, path, old, redactor) for path, old, _ in patch.changes) or not _ends_fit(root, patch):
         return False
     for path, _, new in patch.changes:
         container = root if len(path) == 1 else _get(root, path[0])
@@ -120,14 +126,43 @@ def apply_patch(root: Any, patch: Patch) -> bool:
 _ABSENT = object()
 
 
-def _holds(root: Any, path: tuple[Any, ...], old: bytes | None) -> bool:
+def without_secrets(path: tuple[Any, ...], packed: bytes, redactor: Redactor) -> bytes:
+    """A packed part of a state less its secrets; the name under which it stands counts, too."""
+    key = pack(path[-1])
+    one_item_map = b"\x81"
+    cleaned, counts = redactor.packed(one_item_map + key + packed)
+    if not counts:
+        return packed
+    unpacker = msgpack.Unpacker(strict_map_key=False, unicode_errors="surrogatepass", max_buffer_size=len(cleaned))
+    unpacker.feed(cleaned[1:])
+    unpacker.skip()
+    return cleaned[1 + unpacker.tell() :]
+
+
+def _holds(root: Any, path: tuple[Any, ...], old: bytes | None, redactor: Redactor | None) -> bool:
     """True if ``old`` stands at ``path`` (None: nothing does); the order of keys does not count."""
     value = root
     for part in path:
         value = _get(value, part)
         if value is _ABSENT:
             return old is None
-    return old is not None and canonical(value) == canonical(unpack(old))
+    if old is None:
+        return False
+    here = value if redactor is None else unpack(without_secrets(path, pack(value), redactor))
+    return canonical(here) == canonical(unpack(old))
+
+
+def _ends_fit(root: Any, patch: Patch) -> bool:
+    """True if every list that the patch makes longer or shorter ends here where it ended then."""
+    ends: dict[tuple[Any, ...], Any] = {}
+    for path, old, new in patch.changes:
+        *above, place = path
+        if old is None:
+            ends.setdefault(tuple(above), place)  # the first part that came, came at the old end
+        elif new is None and isinstance(place, int):
+            ends.setdefault(tuple(above), place + 1)  # the first part that went, was the last
+    containers = ((root if not above else _get(root, above[0]), end) for above, end in ends.items())
+    return all(len(container) == end for container, end in containers if isinstance(container, list))
 
 
 def _get(container: Any, key: Any) -> Any:
@@ -160,28 +195,35 @@ class StateTracker:
 
     Args:
         root: a dict, a list or an object with attributes; it is read after each write and changed by patches.
+        redactor: removes secrets from what is recorded; the state itself keeps them.
 
     Raises:
         UnkeepableValue: something in it has no lossless form.
     """
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, redactor: Redactor) -> None:
         self.root = root
+        self._redactor = redactor
         self._items = items_of(root)
 
     def change(self) -> Patch | None:
-        """What changed since the last call; None if nothing did."""
+        """What changed since the last call, less its secrets; None if nothing did."""
         items = items_of(self.root)
-        patch = difference(self._items, items)
+        changes = difference(self._items, items).changes
         self._items = items
-        return patch if patch.changes else None
+        if not changes:
+            return None
+        return Patch(tuple((path, self._kept(path, old), self._kept(path, new)) for path, old, new in changes))
 
     def apply(self, patch: Patch) -> bool:
         """Repeat a recorded change; False if it does not fit the state, which is then left as it is."""
-        if not apply_patch(self.root, patch):
+        if not apply_patch(self.root, patch, self._redactor):
             return False
         self._items = items_of(self.root)
         return True
+
+    def _kept(self, path: tuple[Any, ...], packed: bytes | None) -> bytes | None:
+        return None if packed is None else without_secrets(path, packed, self._redactor)
 
 
 def patched(root: Any, patches: Iterable[Patch]) -> Any:

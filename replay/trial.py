@@ -47,7 +47,7 @@ from .recording import Recording
 from .runs import RunFile, open_run, packages
 from .session import Session
 from .state import StateTracker
-from .tasks import Task, definition_of, digests_of
+from .tasks import Task, definition_of, digests_of, fresh_state
 from .throttle import Throttle, status_of
 from .view import View, open_trial
 from .worlds import World
@@ -96,7 +96,7 @@ class Trial:
     def __init__(self, setup: Setup) -> None:
         self.id = setup.id
         self.task = setup.task
-        self.state: Any = None if setup.task.state is None else setup.task.state()
+        self.state: Any = fresh_state(setup.task)
         self.seed = _seed(setup.config.get("seed", 0), setup.seed_of or setup.id)
         self.ending: Ending | None = None
         self._setup = setup
@@ -117,9 +117,9 @@ class Trial:
         """
         if self.session.state is not None:
             raise BadInput(f"{self.id} tracks a state already")
-        packed = pack(state)
-        tracker = StateTracker(state)
-        self.session.mark("state", {"digest": self._setup.home.keep_state(packed)})
+        tracker = StateTracker(state, self._redactor)
+        cleaned, _ = self._redactor.packed(pack(state))
+        self.session.mark("state", {"digest": self._setup.home.keep_state(cleaned)})
         self.session.state = tracker
         self.state = state
 
@@ -170,13 +170,18 @@ class Trial:
     def begin(self) -> None:
         """Open the cassette, and listen in this context."""
         setup = self._setup
-        redactor = Redactor(setup.home.redaction_key(), secrets_of(setup.environ))
+        redactor = self._redactor = Redactor(setup.home.redaction_key(), secrets_of(setup.environ))
         writer = self._writer = self._create(redactor)
         self.session = Session(writer, setup.policy, redactor, setup.source, setup.throttle)
-        self._stack.enter_context(patched())
-        self._stack.enter_context(listening(self.session))
-        if self.state is not None:
-            self.track(self.state)
+        try:
+            self._stack.enter_context(patched())
+            self._stack.enter_context(listening(self.session))
+            if self.state is not None:
+                self.track(self.state)
+        except BaseException:  # the block is never entered, so nothing else would undo this
+            self._stack.close()
+            writer.abandon()
+            raise
 
     def _create(self, redactor: Redactor) -> CassetteWriter:
         setup = self._setup
@@ -207,14 +212,19 @@ class Trial:
             if self.ending is not None:
                 return error
             leaving = self.session.halt or error
-            if leaving is None:
-                leaving = self._found_at_the_end()
-            self.session.close()
-            self.ending = self._ending(leaving)
-            if isinstance(leaving, RecordingFailed):
+            try:
+                if leaving is None:
+                    leaving = self._found_at_the_end()
+                if isinstance(leaving, RecordingFailed):
+                    raise leaving
+                self.session.close()
+                self.ending = self._ending(leaving)
+                self._writer.close(self.ending)
+            except RecordingFailed as failed:
+                self.session.close()
+                self.ending = self._ending(failed)
                 self._writer.abandon()
-                return leaving
-            self._writer.close(self.ending)
+                return failed
         return leaving
 
     def _found_at_the_end(self) -> TrialtapeError | None:
@@ -247,7 +257,7 @@ class Trial:
                 return Ending("unanswered", str(leaving))
             case TrialtapeError():
                 return Ending("error", str(leaving), _cause_of(leaving))
-            case KeyboardInterrupt() | asyncio.CancelledError() | SystemExit() | GeneratorExit():
+            case KeyboardInterrupt() | asyncio.CancelledError() | GeneratorExit():
                 return Ending("cancelled", type(leaving).__name__)
             case _:
                 cause = "infrastructure" if self._provider_failed() else "agent"
@@ -344,6 +354,8 @@ def trial(
         raise BadInput("replay answers everything from one trial: freeze, source and world do not go with it")
     if (freeze is None) != (source is None):
         raise BadInput("freeze and source go together: what is frozen, and from which run it is answered")
+    if index is not None and index < 0:
+        raise BadInput(f"the index of a trial is 0 or more, not {index}")
     identity = TrialId(run, made.id, index if index is not None else _free_index(place, run, made.id))
     answers: Playback | World | None = None
     policy, pool, config = RECORD, {}, {"mode": "record", "seed": seed}

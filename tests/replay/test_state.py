@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from cassettes.canonical import canonical
 from cassettes.errors import UnkeepableValue
 from cassettes.model import Patch
+from cassettes.redact import Redactor
 from cassettes.values import pack
 from replay.state import StateTracker, apply_patch, patched, paths_of
 
@@ -65,7 +67,7 @@ def old_of(state):
 def test_a_patch_turns_the_old_state_into_the_new(three):
     root, new, _ = three
     before = old_of(root)
-    tracker = StateTracker(root)
+    tracker = StateTracker(root, Redactor(b"key"))
     become(root, new)
     patch = tracker.change()
     if patch is None:
@@ -79,13 +81,13 @@ def test_a_patch_turns_the_old_state_into_the_new(three):
 @given(states)
 def test_a_patch_applies_whole_or_not_at_all(three):
     root, new, other = three
-    tracker = StateTracker(root)
+    tracker = StateTracker(root, Redactor(b"key"))
     become(root, new)
     patch = tracker.change()
     if patch is None:
         return
     elsewhere = Shop(other) if isinstance(root, Shop) else copy.deepcopy(other)
-    before, after_all = content(elsewhere), StateTracker(elsewhere)
+    before, after_all = content(elsewhere), StateTracker(elsewhere, Redactor(b"key"))
     if not after_all.apply(patch):
         assert content(elsewhere) == before
         assert after_all.change() is None
@@ -108,7 +110,7 @@ def find(value, path):
 @given(states)
 def test_patches_make_the_history_again(three):
     root, second, third = three
-    start, tracker, patches = old_of(root), StateTracker(root), []
+    start, tracker, patches = old_of(root), StateTracker(root, Redactor(b"key")), []
     for new in (second, third):
         become(root, new)
         patches.append(tracker.change() or Patch(()))
@@ -117,7 +119,7 @@ def test_patches_make_the_history_again(three):
 
 def test_only_the_row_that_changed_is_kept():
     root = {"orders": {f"W{i}": {"status": "new", "items": [1, 2]} for i in range(50)}, "log": [1]}
-    tracker = StateTracker(root)
+    tracker = StateTracker(root, Redactor(b"key"))
     root["orders"]["W7"]["items"].append(3)
     root["log"].append(2)
     patch = tracker.change()
@@ -143,7 +145,7 @@ def test_only_the_row_that_changed_is_kept():
 )
 def test_changes_that_equality_does_not_see(old, new):
     root, before = copy.deepcopy(old), copy.deepcopy(old)
-    tracker = StateTracker(root)
+    tracker = StateTracker(root, Redactor(b"key"))
     become(root, new)
     patch = tracker.change()
     assert patch is not None
@@ -154,7 +156,7 @@ def test_changes_that_equality_does_not_see(old, new):
 
 def test_a_patch_that_does_not_fit_names_nothing_and_changes_nothing():
     root = {"x": {"v": 1}, "y": {"v": 1}}
-    tracker = StateTracker(root)
+    tracker = StateTracker(root, Redactor(b"key"))
     root["x"]["v"] = root["y"]["v"] = 2
     patch = tracker.change()
     for other in ({"x": {"v": 1}, "y": {"v": 0}}, {"x": {"v": 1}}, {"x": {"v": 1}, "y": {}}, {"x": {"v": 1}, "y": 1}):
@@ -167,6 +169,27 @@ def test_a_patch_that_does_not_fit_names_nothing_and_changes_nothing():
 
 def test_what_cannot_be_tracked():
     with pytest.raises(UnkeepableValue, match="cannot be tracked"):
-        StateTracker(3)
+        StateTracker(3, Redactor(b"key"))
     with pytest.raises(UnkeepableValue, match=r"state\['orders'\]\['W1'\]\.handle: .*"):
-        StateTracker({"orders": {"W1": {"handle": object()}}})
+        StateTracker({"orders": {"W1": {"handle": object()}}}, Redactor(b"key"))
+
+
+def test_a_secret_in_the_state_is_in_no_patch_and_the_patch_still_fits_the_same_state():
+    redactor = Redactor(b"key")
+    secrets = ("hunter2-hunter2", "sk-0123456789abcdef0123456789", "correct horse")
+
+    def fresh():
+        return {"config": {"password": secrets[0], "n": 1}, "notes": [f"use {secrets[1]}"]}
+
+    recorded = fresh()
+    tracker = StateTracker(recorded, redactor)
+    recorded["config"]["password"] = secrets[2]
+    recorded["notes"][0] += "!"
+    patch = tracker.change()
+    assert patch is not None
+    assert not [s for s in secrets for _, old, new in patch.changes if s.encode() in (old or b"") + (new or b"")]
+
+    replayed = fresh()
+    assert StateTracker(replayed, redactor).apply(patch)
+    assert replayed["notes"] == ["use " + redactor.text(secrets[1], Counter()) + "!"]
+    assert replayed["config"]["n"] == 1
