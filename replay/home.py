@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import secrets
@@ -18,6 +19,7 @@ from cassettes.model import TrialId
 __all__ = ["Home"]
 
 _INDEX = re.compile(r"(\d+)\.cassette")
+_MOST_LETTERS = 240  # file systems take 255
 _ATTEMPT = re.compile(r"(\d+)\.attempt-(\d+)\.cassette")
 
 
@@ -50,13 +52,13 @@ class Home:
         """The folder of one run."""
         if not name or "/" in name or "\n" in name:
             raise BadInput(f"{name!r} is no name for a run: it may not be empty or hold a slash or a line break")
-        return self.cassettes / TrialId.to_path(name)
+        return self.cassettes / _element(name, "run")
 
     def task(self, run: str, task: str) -> Path:
         """The folder of one task's trials in a run."""
         if not task or task.startswith("#"):
             raise BadInput(f"{task!r} is no id for a task")
-        return self.run(run) / TrialId.to_path(task)
+        return self.run(run) / _element(task, "task")
 
     def cassette(self, trial: TrialId) -> Path:
         """The file of a trial."""
@@ -87,19 +89,25 @@ class Home:
 
     def attempts(self, run: str) -> int:
         """How many replaced attempts a run has."""
-        folder = self.run(run)
-        return sum(1 for p in folder.glob("*/*.cassette") if _ATTEMPT.fullmatch(p.name))
+        return sum(1 for path in self.recordings(run) if _ATTEMPT.fullmatch(path.name))
+
+    def recordings(self, run: str) -> list[Path]:
+        """The files of a run's trials, replaced attempts too."""
+        found = self.run(run).glob("*/*.cassette")
+        return sorted(p for p in found if _INDEX.fullmatch(p.name) or _ATTEMPT.fullmatch(p.name))
 
     def redaction_key(self) -> bytes:
         """The key that tells different secrets apart; made on first use, readable by its owner only."""
         path = self.root / "redaction.key"
-        self.root.mkdir(parents=True, exist_ok=True)
-        try:
-            descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        except FileExistsError:
+        if path.exists():
             return _read_key(path)
-        with os.fdopen(descriptor, "wb") as file:
+        self.root.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}-{secrets.token_hex(4)}")
+        with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             file.write(secrets.token_hex(32).encode())
+        with contextlib.suppress(FileExistsError):  # another trial was first: its key counts
+            os.link(temporary, path)  # whole or not at all
+        temporary.unlink()
         return _read_key(path)
 
     def keep_state(self, packed: bytes) -> str:
@@ -127,6 +135,13 @@ class Home:
         if digest_bytes(packed) != digest:
             raise CorruptCassette(f"the initial state {path} is not what its name says")
         return packed
+
+
+def _element(name: str, what: str) -> str:
+    element = TrialId.to_path(name)
+    if len(element) > _MOST_LETTERS:
+        raise BadInput(f"the name of the {what} {name[:40]!r}... is too long for a folder")
+    return element
 
 
 def _read_key(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from cassettes.errors import BadInput
+from cassettes.errors import BadInput, TrialtapeError
 
 __all__ = ["load_name", "load_object"]
 
@@ -55,6 +55,8 @@ def _import(path: Path) -> ModuleType:
         if known is not None or len(parts) == 1:
             return _import_file(name, full)
         return importlib.import_module(name)
+    except TrialtapeError as error:
+        raise BadInput(f"{path}: {error}") from error
     except Exception as error:
         raise BadInput(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
 

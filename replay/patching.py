@@ -63,8 +63,12 @@ def patched() -> Iterator[None]:
     global _holders  # noqa: PLW0603  # the patches are process-wide, and so is their count
     with _lock:
         if _holders == 0:
-            for adapter in adapters():
-                adapter.install()
+            try:
+                for adapter in adapters():
+                    adapter.install()
+            except BaseException:
+                _uninstall()
+                raise
         _holders += 1
     try:
         yield
@@ -72,5 +76,9 @@ def patched() -> Iterator[None]:
         with _lock:
             _holders -= 1
             if _holders == 0:
-                for adapter in adapters():
-                    adapter.uninstall()
+                _uninstall()
+
+
+def _uninstall() -> None:
+    for adapter in adapters():
+        adapter.uninstall()

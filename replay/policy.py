@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Literal, get_args
 
@@ -50,9 +51,11 @@ class Selector:
         if rest in _ACTORS and not colon:
             return cls(text, actor=rest)
         if (slash and actor not in _ACTORS) or kind not in KINDS or (colon and not glob):
+            close = get_close_matches(text, ["external", *KINDS, *_ACTORS], n=1)
             raise BadInput(
-                f"{text!r} is no selector; it has the form [actor/]kind[:glob] with kind one of {', '.join(KINDS)} "
-                f"and actor one of {', '.join(_ACTORS)}, or is 'external' or a bare actor"
+                f"{text!r} is no selector{f'; did you mean {close[0]!r}?' if close else ''} It has the form "
+                f"[actor/]kind[:glob] with kind one of {', '.join(KINDS)} and actor one of {', '.join(_ACTORS)}, "
+                "or is 'external' or a bare actor"
             )
         return cls(text, actor=actor or "agent", kind=kind, glob=glob or None)
 
@@ -125,6 +128,9 @@ def freeze(selectors: Iterable[str], *, on_miss: OnMiss = "fail", ignore: Iterab
         BadInput: a selector has another form, or there is none.
     """
     rules = tuple((Selector.parse(text.strip()), "frozen") for text in selectors)
+    ambient = [s.text for s, _ in rules if s.kind in {"clock", "random"}]
+    if ambient:
+        raise BadInput(f"{ambient[0]!r} cannot be frozen: neither the clock nor random numbers are recorded")
     if not rules:
         raise BadInput("nothing to freeze: name at least one selector, such as external, tool or model")
     return Policy("freeze", tuple((s, "frozen") for s, _ in rules), "live", tuple(ignore), on_miss)

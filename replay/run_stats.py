@@ -137,7 +137,10 @@ def _resolve(store: Store, file: RunFile, score: str | None) -> tuple[str, str]:
     wanted = score or file.primary
     if wanted is None:
         if len(rows) != 1:
-            raise BadInput(f"run {file.name!r} has no primary score; name one with --score (known: {known})")
+            raise BadInput(
+                f"run {file.name!r} has no primary score: `trialtape score {file.name} --with FILE.py:NAME` makes one, "
+                f"--score names it (known: {known})"
+            )
         return rows[0]["scorer"], rows[0]["version"]
     name, _, version = wanted.partition("@")
     found = [r for r in rows if r["scorer"] == name and version in {"", r["version"]}]

@@ -7,7 +7,7 @@ import inspect
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from datetime import UTC, datetime
@@ -16,18 +16,27 @@ from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
-from cassettes.errors import BadInput, BudgetReached, Refused, TrialtapeError
-from cassettes.model import Ending, TrialId
+from cassettes.errors import (
+    BadInput,
+    BudgetReached,
+    CassetteError,
+    Interrupted,
+    NewerFormat,
+    RecordingFailed,
+    Refused,
+    TrialtapeError,
+)
+from cassettes.model import Ending, Interaction, TrialId
 
 from .home import Home
 from .policy import RECORD, OnMiss, Policy
 from .policy import freeze as freezing
 from .recording import Recording
 from .runs import RunFile, git_state, open_run, packages
-from .scorefile import KeptScore, append_scores
+from .scorefile import KeptScore, append_scores, read_scores
 from .scoring import Scorer, score_trial
 from .spending import Price, cost_of
-from .tasks import Task, digests_of
+from .tasks import Task, digests_of, fresh_state
 from .throttle import Throttle
 from .trial import Setup, Trial, pool_of, world_of
 from .view import View
@@ -35,6 +44,7 @@ from .view import View
 __all__ = ["Plan", "Progress", "RunResult", "carry_out", "run_agent"]
 
 _REPLACED_CAUSES = {"infrastructure"}
+_NOT_RECORDED = {"nothing captured", "recording"}
 
 
 class Progress(Protocol):
@@ -88,6 +98,7 @@ class RunResult:
         endings: how many trials ended how.
         passed: trials that the primary scorer passed.
         replaced: attempts that were set aside.
+        problems: trials in which nothing was captured, or not everything could be kept.
         cost: of the live calls of this session; None without prices.
         lingering: trials whose agent was still running when they were given up.
     """
@@ -99,6 +110,7 @@ class RunResult:
     endings: Counter[str] = field(factory=Counter)
     passed: int = 0
     replaced: int = 0
+    problems: list[str] = field(factory=list)
     cost: float | None = None
     lingering: list[str] = field(factory=list)
 
@@ -117,8 +129,10 @@ def carry_out(
         raise BadInput("max_cost needs prices: Suite(prices={'MODEL': tt.Price(input=..., output=...)})")
     place = Home.find(home)
     pools = {task.id: pool_of(place, plan.source, task.id) for task in tasks} if plan.source else {}
-    run = _Run(plan, place, agent, scorers, prices, progress, pools)
-    open_run(place, _run_file(plan, tasks, scorers, pools))
+    _check_worlds(plan, pools)
+    file = _run_file(plan, tasks, scorers, pools)
+    open_run(place, file)
+    run = _Run(plan, place, agent, scorers, prices, progress, pools, file.config["tasks"])
     missing = run.missing(tasks)
     run.result.trials = len(tasks) * plan.trials
     run.result.resumed = run.result.trials - len(missing)
@@ -132,7 +146,7 @@ def run_agent(agent: Callable[[Any], Any], trial: Trial, timeout: float | None) 
     """Call the agent in this context, with a time limit if wanted; returns what it raised."""
     if timeout is None:
         return _call(agent, trial, None)
-    if inspect.iscoroutinefunction(agent):
+    if _is_async(agent):
         return _call(agent, trial, timeout)
     raised: list[BaseException | None] = []
     context = copy_context()
@@ -149,23 +163,27 @@ def run_agent(agent: Callable[[Any], Any], trial: Trial, timeout: float | None) 
 
 def _call(agent: Callable[[Any], Any], trial: Trial, timeout: float | None) -> BaseException | None:
     try:
-        if inspect.iscoroutinefunction(agent):
-            asyncio.run(_within(agent, trial, timeout))
-        else:
-            agent(trial)
+        awaited = agent(trial)
+        if inspect.isawaitable(awaited):
+            asyncio.run(_within(awaited, trial, timeout))
     except BaseException as error:  # noqa: BLE001  # whatever it is, it becomes the trial's ending
         return error
     return None
 
 
-async def _within(agent: Callable[[Any], Any], trial: Trial, seconds: float | None) -> None:
+def _is_async(agent: Callable[[Any], Any]) -> bool:
+    return any(inspect.iscoroutinefunction(part) for part in (agent, getattr(agent, "__call__", None)))  # noqa: B004
+
+
+async def _within(agent: Awaitable[Any], trial: Trial, seconds: float | None) -> None:
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
-            await agent(trial)
+            await agent
     except TimeoutError:
         if not limit.expired():
             raise
+    if limit.expired():  # also if the agent went on in spite of it
         trial.capped(f"timeout of {seconds:g} s")
 
 
@@ -181,6 +199,7 @@ class _Run:
         prices: Mapping[str, Price],
         progress: Progress | None,
         pools: Mapping[str, list[tuple[Recording, str]]],
+        digests: Mapping[str, Mapping[str, str | None]],
     ) -> None:
         self.plan = plan
         self.home = home
@@ -189,20 +208,24 @@ class _Run:
         self.prices = prices
         self.progress = progress
         self.pools = pools
+        self.digests = digests
         self.throttle = Throttle()
         self.result = RunResult(plan.name, home.root, cost=0.0 if prices else None)
         self._lock = threading.Lock()
         self._active: set[Trial] = set()
         self._stop: TrialtapeError | None = None
+        self._interrupted = False
+        self._spent = self._spent_before() if plan.max_cost is not None else 0.0
 
     def missing(self, tasks: Sequence[Task]) -> list[tuple[Task, TrialId]]:
         """The trials still to be run, tasks interleaved; those that did not finish are set aside first."""
         todo: list[tuple[Task, TrialId]] = []
+        scores = {(s.trial, s.scorer, s.version): s.passed for s in read_scores(self.home, self.plan.name)}
         for index in range(self.plan.trials):
             for task in tasks:
                 trial = TrialId(self.plan.name, task.id, index)
                 if self._is_finished(trial):
-                    self._count(trial)
+                    self._count(trial, scores)
                 else:
                     todo.append((task, trial))
         return todo
@@ -216,6 +239,7 @@ class _Run:
         """
         pool = ThreadPoolExecutor(self.plan.concurrency, thread_name_prefix="trialtape-run")
         waiting = list(reversed(todo))
+        self._check_budget()
         running: set[Future[None]] = set()
         try:
             while (waiting and self._stop is None) or running:
@@ -248,8 +272,7 @@ class _Run:
                     self.progress.replaced(identity, ending)
         passed = self._score(identity)
         with self._lock:
-            self.result.endings[ending.status] += 1
-            self.result.passed += passed is True
+            self._tell(identity, ending, passed)
             if self.progress is not None:
                 self.progress.finished(identity, ending, passed)
 
@@ -257,6 +280,8 @@ class _Run:
         trial.begin()
         with self._lock:
             self._active.add(trial)
+            if self._interrupted:
+                trial.interrupt()
         raised: BaseException | None = None
         try:
             raised = run_agent(self.agent, trial, self.plan.timeout)
@@ -267,7 +292,7 @@ class _Run:
                 self._active.discard(trial)
                 if any(thread.name == f"trial {trial.id}" and thread.is_alive() for thread in threading.enumerate()):
                     self.result.lingering.append(str(trial.id))
-        if isinstance(leaving, KeyboardInterrupt | SystemExit):
+        if isinstance(leaving, KeyboardInterrupt | RecordingFailed):
             raise leaving
         if trial.ending is None:
             raise AssertionError("a trial that was ended has an ending")
@@ -299,7 +324,13 @@ class _Run:
             environ=os.environ,
             throttle=self.throttle,
         )
-        return Trial(setup)
+        trial = Trial(setup)
+        if trial.digests != self.digests[task.id]:
+            raise BadInput(
+                f"task {task.id}: its state() does not make a fresh state: that of trial {identity.index} is another "
+                "than the first; each trial needs its own copy, so that trials are independent"
+            )
+        return trial
 
     def _score(self, identity: TrialId) -> bool | None:
         view = View(self.home.cassette(identity), self.home)
@@ -321,11 +352,19 @@ class _Run:
             return
         with self._lock:
             self.result.cost = (self.result.cost or 0.0) + cost
-            if self.plan.max_cost is not None and self.result.cost >= self.plan.max_cost:
-                self._stop = self._stop or BudgetReached(
-                    f"run {self.plan.name!r}: {self.result.cost:.4f} of {self.plan.max_cost:.4f} is spent; "
-                    "the same command with a higher --max-cost goes on"
-                )
+            self._spent += cost
+            self._check_budget()
+
+    def _check_budget(self) -> None:
+        if self.plan.max_cost is not None and self._spent >= self.plan.max_cost:
+            self._stop = self._stop or BudgetReached(
+                f"run {self.plan.name!r}: {self._spent:.4f} of {self.plan.max_cost:.4f} is spent; "
+                "the same command with a higher --max-cost goes on"
+            )
+
+    def _spent_before(self) -> float:
+        """What the live calls of earlier sessions cost: the budget is the run's."""
+        return sum(cost_of(_live_calls(path), self.prices) for path in self.home.recordings(self.plan.name))
 
     # -- resuming -----------------------------------------------------------------------------------------------------
 
@@ -344,12 +383,23 @@ class _Run:
         with self._lock:
             self.result.replaced += 1
 
-    def _count(self, identity: TrialId) -> None:
-        self.result.endings[_ending_of(self.home.cassette(identity)).status] += 1
+    def _count(self, identity: TrialId, scores: Mapping[tuple[str, str, str], bool | None]) -> None:
+        """Count a trial from before; it is scored now if an earlier session was killed before it could."""
+        ending = _ending_of(self.home.cassette(identity))
+        verdicts = [scores.get((str(identity), by.name, by.version), "none") for by in self.scorers]
+        passed = self._score(identity) if "none" in verdicts else bool(verdicts and verdicts[0] is True)
+        self._tell(identity, ending, passed if ending.status == "completed" else None)
+
+    def _tell(self, identity: TrialId, ending: Ending, passed: bool | None) -> None:  # noqa: FBT001  # a verdict
+        self.result.endings[ending.status] += 1
+        self.result.passed += passed is True
+        if ending.cause in _NOT_RECORDED:
+            self.result.problems.append(f"{identity}: {(ending.reason or '').removeprefix(f'{identity}: ')}")
 
     def _interrupt(self) -> None:
         with self._lock:
-            self._stop = BadInput("interrupted")
+            self._stop = Interrupted("interrupted")
+            self._interrupted = True
             for trial in self._active:
                 trial.interrupt()
 
@@ -357,9 +407,30 @@ class _Run:
 def _ending_of(path: Path) -> Ending:
     try:
         return View(path).ending
+    except NewerFormat:
+        raise  # whole, but not for this version
     except TrialtapeError as error:
         # A process killed while it created the file leaves no header: nothing had returned yet.
         return Ending("incomplete", str(error))
+
+
+def _live_calls(path: Path) -> list[Interaction]:
+    try:
+        return list(View(path).cassette)
+    except NewerFormat:
+        raise
+    except CassetteError:
+        return []  # killed while it was created, or damaged: what can be read is counted elsewhere
+
+
+def _check_worlds(plan: Plan, pools: Mapping[str, list[tuple[Recording, str]]]) -> None:
+    for task, pool in pools.items():
+        if plan.trials > len(pool):
+            raise BadInput(
+                f"{plan.trials} trials are asked for, but run {plan.source!r} has {len(pool)} finished trials of task "
+                f"{task!r} as worlds, and each trial needs a world of its own; ask for at most "
+                f"{min(len(found) for found in pools.values())}"
+            )
 
 
 def _run_file(
@@ -372,7 +443,7 @@ def _run_file(
         "mode": plan.policy.mode,
         "seed": plan.seed,
         "timeout": plan.timeout,
-        "tasks": {task.id: digests_of(task, None if task.state is None else task.state()) for task in tasks},
+        "tasks": {task.id: digests_of(task, fresh_state(task)) for task in tasks},
     }
     if plan.freeze:
         config |= {"freeze": list(plan.freeze), "source": plan.source, "on_miss": plan.on_miss}

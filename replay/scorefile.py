@@ -41,9 +41,16 @@ class KeptScore:
     @classmethod
     def of(cls, trial: TrialId, scorer: str, version: str, score: Score, digest: str | None) -> KeptScore:
         """A score made now."""
-        evidence = json.dumps(dict(score.evidence), ensure_ascii=False, default=repr)
+        evidence = _as_json(dict(score.evidence))
         now = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(str(trial), scorer, version, score.value, score.passed, evidence, digest, now)
+
+
+def _as_json(evidence: dict[str, Any]) -> str:
+    try:
+        return json.dumps(evidence, ensure_ascii=False, default=repr, allow_nan=False)
+    except (TypeError, ValueError):  # keys that JSON has not, a value within itself, NaN
+        return json.dumps({"repr": repr(evidence)}, ensure_ascii=False)
 
 
 def append_scores(home: Home, run: str, scores: Iterable[KeptScore]) -> None:

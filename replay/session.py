@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, get_args
 
 from attrs import evolve
 
 from cassettes.canonical import key_of
 from cassettes.codec import Snapshot, snapshot
 from cassettes.errors import (
+    BadInput,
     CassetteError,
     Divergence,
     Refused,
@@ -25,6 +26,7 @@ from cassettes.errors import (
     UnkeepableValue,
 )
 from cassettes.model import (
+    Actor,
     Call,
     Cancelled,
     Chunk,
@@ -61,7 +63,13 @@ _actor: ContextVar[str] = ContextVar("trialtape_actor", default="agent")
 
 @contextmanager
 def acting_as(actor: str) -> Iterator[None]:
-    """Calls in this block are made on behalf of ``actor``, such as the simulated ``user``."""
+    """Calls in this block are made on behalf of ``actor``, such as the simulated ``user``.
+
+    Raises:
+        BadInput: there is no such actor.
+    """
+    if actor not in get_args(Actor):
+        raise BadInput(f"{actor!r} is no actor; it is one of {', '.join(get_args(Actor))}")
     token = _actor.set(actor)
     try:
         yield
@@ -238,7 +246,7 @@ class Session:
                 self._go_live(ticket)
             case "live":
                 why = "it may write" if call.may_write else "the frozen writes before it never reached the real thing"
-                halt: TrialtapeError = Refused(f"{report['message']}\n  It may not be called live: {why}.", report)
+                halt: TrialtapeError = Unanswered(f"{report['message']}\n  It may not be called live: {why}.", report)
                 self._leave_unanswered(ticket, found.verdict, halt)
             case _:
                 self._leave_unanswered(ticket, found.verdict, Unanswered(report["message"], report))
@@ -332,7 +340,7 @@ class Session:
             self._writes.append(PastWrite(ticket.call, ticket.key, digest, ticket.started, ended))
             self._writes.sort(key=lambda write: write.started)
 
-    def _append(self, ticket: SessionTicket, interaction: Interaction) -> Interaction:
+    def _append(self, ticket: SessionTicket, interaction: Interaction, *, again: bool = False) -> Interaction:
         """Write an interaction; returns it as it was kept: what has no lossless form is named instead."""
         try:
             self._writer.append(interaction, ticket.arguments)
@@ -342,7 +350,9 @@ class Session:
             path = "result" + error.path.removeprefix("value").removeprefix("[1]")
             problem = UnkeepableValue(path, f"{error.reason} (step {ticket.step}, {ticket.call.name})")
             self.problems.append(problem)
-            return self._append(ticket, evolve(interaction, outcome=Value({"unkept": str(problem)})))
+            if again:  # not even without its outcome
+                self._stop(problem)
+            return self._append(ticket, evolve(interaction, outcome=Value({"unkept": str(problem)})), again=True)
         return interaction
 
     def _next(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from attrs import frozen
 
 from cassettes.errors import BadInput
-from cassettes.model import Interaction
+from cassettes.model import Error, Interaction
 
 __all__ = ["Price", "cost_of"]
 
@@ -40,8 +40,8 @@ def cost_of(interactions: Iterable[Interaction], prices: Mapping[str, Price]) ->
         reply = interaction.reply
         usage = None if reply is None else reply.usage
         if usage is None or usage.input is None or usage.output is None:
-            if reply is not None and reply.error is not None:
-                continue  # a refused call is not billed
+            if isinstance(interaction.outcome, Error) or (reply is not None and reply.error is not None):
+                continue  # a call that was refused, or reached nobody, is not billed
             raise BadInput(f"a call of model {interaction.call.name!r} told no usage, so its cost is unknown")
         cached = usage.cached or 0
         cached_price = price.input if price.cached is None else price.cached

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import sqlite_utils
 from attrs import frozen
 
-from cassettes.errors import CassetteError, TrialtapeError
+from cassettes.errors import BadInput, CassetteError, TrialtapeError
 from cassettes.model import Cancelled, Error, Interaction, Outcome, Stream, TrialId, Value
 
 from .home import Home
@@ -23,6 +25,7 @@ from .view import View, coverage_of
 
 __all__ = ["Store", "Trouble"]
 
+_LARGEST = 2**63 - 1
 _TEXT_LIMIT = 2000  # of a readable column; the cassette holds the whole
 
 
@@ -43,11 +46,11 @@ class Store:
 
     def __init__(self, home: Home) -> None:
         self.home = home
-        home.root.mkdir(parents=True, exist_ok=True)
-        self.db = sqlite_utils.Database(home.index)
-        self.db.conn.execute("PRAGMA busy_timeout = 30000")
-        self.db.enable_wal()
-        MIGRATIONS.apply(self.db)
+        try:
+            home.root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"{home.root} is no place for a home folder: {error.strerror}") from error
+        self.db = _open(home.index)
 
     def close(self) -> None:
         """Close the database."""
@@ -91,7 +94,11 @@ class Store:
         connection.execute("COMMIT")
 
     def _refresh_run(self, run: str) -> list[Trouble]:
-        found = {str(trial): (trial, path, path.stat()) for trial, path in self.home.trials(run)}
+        if not self.home.run(run).is_dir():
+            with self._writing() as connection:
+                _forget_run(connection, run)
+            return []
+        found = {str(trial): (trial, path, stat) for trial, path, stat in _files(self.home, run)}
         known = {
             row["id"]: (row["mtime_ns"], row["size"])
             for row in self.db.query("SELECT id, mtime_ns, size FROM trials WHERE run = ?", [run])
@@ -130,8 +137,42 @@ class Store:
         return troubles
 
 
+def _open(path: Path) -> sqlite_utils.Database:
+    """The database, up to date; a damaged one is made anew: it owns nothing."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)  # one process at a time makes the tables
+        return _prepared(path)
+    except sqlite3.OperationalError as error:
+        raise BadInput(f"the index {path} cannot be opened: {error}") from error
+    except sqlite3.DatabaseError:
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        return _prepared(path)
+    finally:
+        os.close(folder)
+
+
+def _prepared(path: Path) -> sqlite_utils.Database:
+    db = sqlite_utils.Database(path)
+    try:
+        db.conn.execute("PRAGMA busy_timeout = 30000")
+        db.enable_wal()
+        MIGRATIONS.apply(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
 def _insert(table: str, columns: int) -> str:
     return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * columns)})"  # noqa: S608  # names are ours
+
+
+def _files(home: Home, run: str) -> Iterator[tuple[TrialId, Path, os.stat_result]]:
+    for trial, path in home.trials(run):
+        with suppress(FileNotFoundError):  # set aside meanwhile by a run that goes on
+            yield trial, path, path.stat()
 
 
 def _forget_trials(connection: sqlite3.Connection, trials: Iterable[str]) -> None:
@@ -181,7 +222,7 @@ def _rows_of(trial: TrialId, view: View, mtime_ns: int, size: int) -> tuple[tupl
         ending.reason,
         ending.cause,
         header.began,
-        max((i.at + i.duration for i in interactions), default=0.0),
+        max((i.at + i.duration for i in interactions), default=0.0) if header.began else None,
         len(interactions),
         counts.get("model", 0),
         counts.get("tool", 0),
@@ -197,7 +238,7 @@ def _rows_of(trial: TrialId, view: View, mtime_ns: int, size: int) -> tuple[tupl
         mtime_ns,
         size,
     )
-    return row, [_interaction_row(trial, interaction) for interaction in interactions]
+    return _clean(row), [_clean(_interaction_row(trial, interaction)) for interaction in interactions]
 
 
 def _broken(trial: TrialId, path: Path, why: str, mtime_ns: int, size: int) -> tuple[Any, ...]:
@@ -247,6 +288,18 @@ def _interaction_row(trial: TrialId, interaction: Interaction) -> tuple[Any, ...
     )
 
 
+def _clean(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The row without what SQLite cannot hold: lone surrogates, and numbers beyond 64 bits."""
+    return tuple(
+        item.encode("utf-8", "replace").decode()
+        if isinstance(item, str)
+        else min(item, _LARGEST)
+        if isinstance(item, int)
+        else item
+        for item in row
+    )
+
+
 def _texts(outcome: Outcome) -> tuple[str | None, str | None]:
     match outcome:
         case Value() as returned:
@@ -261,6 +314,8 @@ def _texts(outcome: Outcome) -> tuple[str | None, str | None]:
 
 
 def _text(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
-    text = text.encode("utf-8", "replace").decode()
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
+    except (TypeError, ValueError):  # keys that JSON has not
+        text = repr(value)
     return text if len(text) <= _TEXT_LIMIT else text[:_TEXT_LIMIT] + "…"

@@ -129,7 +129,7 @@ class Trial:
 
     def message(self, role: str, content: str) -> None:
         """Keep a message that no model call shows, such as one of a scripted user."""
-        self.session.mark("message", {"role": role, "content": content})
+        self.session.mark("message", {"role": role, "content": content, "step": self.session.steps})
 
     def interrupt(self) -> None:
         """Stop the trial from another thread: its next call ends it as ``cancelled``."""
@@ -157,7 +157,9 @@ class Trial:
         leaving = self.end(error)
         if leaving is None or leaving is error:
             return error is not None and leaving is None
-        raise leaving from (None if isinstance(error, TrialStopped) else error)
+        if isinstance(error, TrialStopped):  # the agent's own frames say where; those that found out add nothing
+            raise leaving.with_traceback(None) from None
+        raise leaving from error
 
     async def __aenter__(self) -> Self:
         return self.__enter__()

@@ -88,8 +88,14 @@ def verify_trial(view: View, home: Home, task: Task, agent: Callable[[Any], Any]
         leaving = trial.end(run_agent(agent, trial, None))
     if isinstance(leaving, TrialHalted):
         return Checked(str(view.id), "differs", str(leaving), leaving.to_dict())
-    if isinstance(leaving, KeyboardInterrupt | SystemExit):
+    if isinstance(leaving, KeyboardInterrupt):
         raise leaving
+    if trial.session.steps == 0 and isinstance(leaving, Exception) and len(view.cassette):
+        why = (
+            f"the agent raised before its first call: {type(leaving).__name__}: {leaving} "
+            "(what it needs to start, such as an API key, may be any value in a replay)"
+        )
+        return Checked(str(view.id), "differs", why, {"kind": "start"})
     if trial.ending is None or not _same_ending(view.ending, trial.ending):
         why = f"the recording ended {_told(view.ending)}, the replay {_told(trial.ending)}"
         return Checked(str(view.id), "differs", why, {"kind": "ending"})

@@ -70,7 +70,7 @@ class Steps(Sequence[Step]):
 
     def __init__(self, cassette: Cassette) -> None:
         self._cassette = cassette
-        self._numbers: Sequence[int] = range(len(cassette)) if cassette.problem is None else cassette.step_numbers
+        self._numbers = cassette.step_numbers
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -177,6 +177,16 @@ class View:
         return root
 
 
+def _parsed(text: str, home: Home) -> TrialId:
+    """The id; one whose index was forgotten is answered by the trials of that task."""
+    run, slash, task = text.partition("/")
+    if slash and "#" not in text:
+        known = [str(trial) for trial, _ in home.trials(run) if trial.task == task]
+        if known:
+            raise BadInput(f"{text!r} names a task; its trials: {', '.join(known[:10])}")
+    return TrialId.parse(text)
+
+
 def open_trial(trial: str | Path, home: Home) -> View:
     """Open a trial by id or by path.
 
@@ -191,7 +201,7 @@ def open_trial(trial: str | Path, home: Home) -> View:
         # <home>/cassettes/<run>/<task>/<index>.cassette
         above = path.resolve().parents
         return View(path, Home(above[3]) if len(above) > 3 and above[2].name == "cassettes" else None)
-    parsed = TrialId.parse(str(trial))
+    parsed = _parsed(str(trial), home)
     found = home.cassette(parsed)
     if not found.exists():
         known = [str(t) for t, _ in sorted(home.trials(parsed.run), key=lambda found: found[0].task != parsed.task)]

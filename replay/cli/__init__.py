@@ -24,6 +24,9 @@ _COMMANDS = {
 }
 
 
+_HOME_HELP = "Where recordings lie (default: ./.trialtape)."
+
+
 class LazyGroup(click.Group):
     """Knows its commands by name and one line of help; their modules are imported when needed."""
 
@@ -36,6 +39,7 @@ class LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = import_module(f"{__name__}.{cmd_name}_command").command
+        _accept_home(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's
@@ -60,6 +64,22 @@ class LazyGroup(click.Group):
             sys.exit(code)
 
 
+def _accept_home(command: click.Command) -> None:
+    """``--home`` is taken behind the command's name, too."""
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            _accept_home(inner)
+    elif not any(parameter.name == "home" for parameter in command.params):
+        command.params.append(
+            click.Option(["--home"], metavar="DIR", expose_value=False, callback=_set_home, help=_HOME_HELP)
+        )
+
+
+def _set_home(ctx: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        ctx.obj = value
+
+
 def _version() -> str:
     try:
         return version("trialtape")
@@ -69,7 +89,7 @@ def _version() -> str:
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(_version(), prog_name="trialtape")
-@click.option("--home", metavar="DIR", envvar="TRIALTAPE_HOME", help="Where recordings lie (default: ./.trialtape).")
+@click.option("--home", metavar="DIR", envvar="TRIALTAPE_HOME", help=_HOME_HELP)
 @click.pass_context
 def main(ctx: click.Context, home: str | None) -> None:
     """Record an agent's trials once; then find out what was luck, and which step lost it.

@@ -26,8 +26,9 @@ def say(out: Console, line: str | Text) -> None:
 
 
 def messages() -> Console:
-    """For messages and progress, on stderr."""
-    return Console(stderr=True, highlight=False)
+    """For messages and progress, on stderr; never wrapped where no person looks."""
+    made = Console(stderr=True, highlight=False)
+    return made if made.is_terminal else Console(stderr=True, highlight=False, width=10_000, no_color=True)
 
 
 def echo_json(document: Any) -> None:

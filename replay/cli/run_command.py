@@ -46,7 +46,8 @@ __all__ = ["command"]
 def command(home: str | None, /, suite: str, as_json: bool, **options: Any) -> None:  # noqa: FBT001  # click's way
     """Run every task of SUITE n times, interleaved, and record every trial.
 
-    Finished trials are not run again; those that were interrupted are set aside and replaced.
+    Finished trials are not run again; those that were interrupted are set aside and replaced. The tasks, --freeze,
+    --source, --on-miss, --seed and --timeout belong to the run: other values need another name.
     """
     loaded = load_object(suite, "suite")
     if not isinstance(loaded, Suite):
@@ -56,9 +57,13 @@ def command(home: str | None, /, suite: str, as_json: bool, **options: Any) -> N
     with _Bar(name, quiet=as_json) as bar:
         result = loaded.run(name, **options, freeze=freeze, home=home, origin=suite, progress=bar)
     if as_json:
-        echo_json(asdict(result))
+        echo_json({**asdict(result), "home": str(result.home)})
     else:
         _tell(result, name)
+    for problem in result.problems[:5]:
+        messages().print(f"trialtape: {problem}", markup=False, soft_wrap=True)
+    if result.problems:
+        sys.exit(1)
 
 
 class _Bar:

@@ -11,7 +11,7 @@ from rich.text import Text
 from cassettes.errors import BadInput
 from cassettes.model import Interaction
 from replay.home import Home
-from replay.report.trial_text import evidence_lines, outcome_text, overview, step_document, step_lines
+from replay.report.trial_text import ending_lines, evidence_lines, outcome_text, overview, step_document, step_lines
 from replay.scorefile import read_scores
 from replay.selection import find_trial
 from replay.view import View
@@ -65,6 +65,10 @@ def command(
         line.truncate(width, overflow="ellipsis")
         out.print(line, soft_wrap=True)
     out.print()
+    for told in ending_lines(view):
+        say(out, told)
+    if not newest and view.ending.status in {"completed", "capped"}:
+        say(out, f"not scored; `trialtape score {view.id.run}` scores the run")
     for name, kept in newest.items():
         verdict = {True: Text("passed", "green"), False: Text("failed", "red"), None: Text("unscored", "yellow")}
         say(out, verdict[kept.passed] + Text(f"  {name}"))

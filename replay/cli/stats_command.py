@@ -9,6 +9,7 @@ import click
 from replay.home import Home
 from replay.report.stats_text import bounds_text, curve, head, notes, table
 from replay.run_stats import RunStats, run_stats
+from replay.runs import load_run
 from replay.store import Store
 
 from .ls_command import tell_troubles
@@ -42,7 +43,10 @@ def command(
 
     "If you rerun this suite" holds for these very tasks, "on other tasks like these" for the kind of task.
     """
-    with Store(Home.find(home)) as store:
+    place = Home.find(home)
+    for run in runs:
+        load_run(place, run)
+    with Store(place) as store:
         tell_troubles(store.refresh(runs))
         found = [run_stats(store, run, score, errors, ks) for run in runs]
     if as_json:
@@ -54,12 +58,14 @@ def command(
 
 def _print(stats: RunStats) -> None:
     out = console()
-    for line in [*head(stats), *(bounds_text(stats) if stats.bounds else [])]:
+    for line in head(stats):
         say(out, line)
     if stats.summary is None:
+        for line in bounds_text(stats):
+            say(out, line)
         return
     out.print()
-    out.print(table(stats.summary))
+    out.print(table(stats, stats.summary))
     out.print()
     for drawn in curve(stats.summary):
         out.print(drawn)

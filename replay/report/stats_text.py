@@ -19,18 +19,19 @@ _EXACT = ("own", "borrowed", "repeated")
 def head(stats: RunStats) -> list[str]:
     """What was counted, and by which convention."""
     counted = stats.counted
-    told = f"{len(counted.tasks)} tasks, {sum(counted.trials)} of {counted.total} trials counted"
+    told = f"{number(len(counted.tasks), 'task')}, {sum(counted.trials)} of {number(counted.total, 'trial')} counted"
     lines = [f"{stats.run}: {told}, score {stats.score}"]
     if counted.capped:
         right = f" ({stats.capped_right} of them with everything right)" if stats.capped_right else ""
-        lines.append(f"  {counted.capped} capped trials count as failed{right}")
+        lines.append(f"  {number(counted.capped, 'capped trial')} counted as failed{right}")
     if counted.agent_errors:
-        lines.append(f"  {counted.agent_errors} trials in which the agent itself raised count as failed")
+        lines.append(f"  {number(counted.agent_errors, 'trial')} in which the agent itself raised counted as failed")
     if counted.left_out:
         told = ", ".join(f"{number} {reason}" for reason, number in counted.left_out.items())
         lines.append(f"  left out: {told}   (--errors fail counts them as failed)")
     if counted.failed_by_convention:
-        lines.append(f"  {counted.failed_by_convention} trials without a verdict count as failed (--errors fail)")
+        told = number(counted.failed_by_convention, "trial")
+        lines.append(f"  {told} without a verdict counted as failed (--errors fail)")
     if counted.empty:
         lines.append(f"  tasks without any counted trial: {', '.join(counted.empty)}")
     if stats.worlds is not None:
@@ -40,7 +41,7 @@ def head(stats: RunStats) -> list[str]:
     return lines
 
 
-def table(summary: Summary) -> Table:
+def table(stats: RunStats, summary: Summary) -> Table:
     """pass^k and pass@k for all k, with both intervals and the bootstrap."""
     percent = f"{summary.level:.0%}"
     made = Table(box=None, pad_edge=False, header_style="bold", caption_justify="left")
@@ -48,6 +49,9 @@ def table(summary: Summary) -> Table:
         made.add_column(heading, justify="right")
     made.add_column(f"task bootstrap\nB={summary.resamples}, seed {summary.seed}", justify="right")
     made.add_column("pass@k", justify="right")
+    bounds = {k: _interval(low, high) for k, low, high in stats.bounds}
+    if bounds:
+        made.add_column("if unanswered\nfail / pass", justify="right")
     for row in summary.rows:
         made.add_row(
             str(row.k),
@@ -56,6 +60,7 @@ def table(summary: Summary) -> Table:
             _interval(row.population.low, row.population.high),
             _interval(*(row.bootstrap or (None, None))),
             f"{row.pass_at_k:.3f}",
+            *([bounds.get(row.k, "")] if bounds else []),
         )
     return made
 
@@ -74,7 +79,7 @@ def notes(stats: RunStats) -> list[str]:
     if summary is None:
         return []
     lines = [
-        f"{summary.always} tasks always pass, {summary.never} never, {summary.flipping} flip"
+        f"tasks: {summary.always} always pass, {summary.never} never, {summary.flipping} flip"
         + ("" if summary.icc is None else f"; ICC {summary.icc:.2f}"),
     ]
     last = summary.rows[-1]
@@ -87,12 +92,17 @@ def notes(stats: RunStats) -> list[str]:
 
 
 def bounds_text(stats: RunStats) -> list[str]:
-    """pass^k between all unanswered trials failed and all passed."""
+    """Why only bounds are told, and which: pass^k if all unanswered trials had failed, and if all had passed."""
     lines = [f"{stats.counted.unanswered} of {stats.counted.total} trials ended unanswered, and not at random:"]
     lines += [
         f"  pass^{k} lies between {low:.3f} (all failed) and {high:.3f} (all passed)" for k, low, high in stats.bounds
     ]
     return lines
+
+
+def number(count: int, noun: str) -> str:
+    """``1 task``, ``2 tasks``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _interval(low: float | None, high: float | None) -> str:

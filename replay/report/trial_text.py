@@ -11,7 +11,7 @@ from rich.text import Text
 from cassettes.model import Cancelled, Error, Interaction, Outcome, Stream, Value
 from replay.view import Step, View
 
-__all__ = ["outcome_text", "overview", "step_lines", "step_text"]
+__all__ = ["ending_lines", "outcome_text", "overview", "step_lines", "step_text"]
 
 _SIGNS = {"model": "●", "tool": "▸", "http": "◦", "clock": "·", "random": "·"}
 _STYLES = {"read": "cyan", "pure": "cyan", "write": "magenta", "unknown": "yellow"}
@@ -21,7 +21,8 @@ def overview(view: View) -> Iterator[Text]:
     """Id, task, ending, how frozen calls were answered."""
     ending = view.ending
     style = {"completed": "green", "capped": "yellow"}.get(ending.status, "red")
-    reason = f": {ending.reason}" if ending.reason and ending.status != "completed" else ""
+    told = (ending.reason or "").splitlines()
+    reason = f": {_line(told[0], 200).rstrip(':')}" if told and ending.status != "completed" else ""
     cause = f" ({ending.cause})" if ending.cause else ""
     yield Text(str(view.id), "bold") + Text("   ") + Text(f"{ending.status}{cause}{reason}", style)
     if view.task.instruction:
@@ -35,12 +36,30 @@ def overview(view: View) -> Iterator[Text]:
 def step_lines(view: View, width: int) -> Iterator[Text]:
     """A line for each step: who was asked what, and what came back."""
     said = [m.data for m in view.cassette.marks() if m.kind == "message" and "step" in m.data]
+    known = {view.task.instruction, *(data["content"] for data in said)}
     for step in view.steps:
         while said and said[0]["step"] <= step.number:
             yield _said(said.pop(0), width)
+        if step.call.kind == "model" and step.call.actor == "agent":
+            for message in _new_from_user(view, step):
+                if message["content"] not in known:
+                    yield _said(message, width)
+        elif step.text:
+            known.add(step.text)  # what the simulated user said stands on its own line already
         yield step_text(step, width)
     for left in said:
         yield _said(left, width)
+
+
+def ending_lines(view: View) -> list[str]:
+    """Why a trial did not complete, where more than one line was said."""
+    told = (view.ending.reason or "").splitlines()
+    return told if len(told) > 1 and view.ending.status != "completed" else []
+
+
+def _new_from_user(view: View, step: Step) -> list[dict[str, Any]]:
+    new = view.cassette.new_messages(step.number)
+    return [m for m in new if isinstance(m, dict) and m.get("role") == "user" and isinstance(m.get("content"), str)]
 
 
 def step_text(step: Step, width: int) -> Text:
@@ -55,7 +74,9 @@ def step_text(step: Step, width: int) -> Text:
         line.append(f"{_SIGNS[call.kind]} {call.name}", _STYLES[call.effect])
         line.append(f" {_line(json.dumps(dict(call.arguments), ensure_ascii=False, default=repr), width * 2 // 5)}")
         failed = isinstance(step.outcome, Error)
-        line.append(f" → {_line(outcome_text(step.outcome), width // 2)}", "red" if failed else "dim")
+        unanswered = failed and step.origin.verdict in {"stale", "missed"}
+        came = "no recorded answer" if unanswered else _line(outcome_text(step.outcome), width // 2)
+        line.append(f" → {came}", "red" if failed else "dim")
     if not step.origin.live:
         line.append(f"  [{step.origin.verdict}]", "yellow")
     return line

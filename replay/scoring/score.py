@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, overload
 
 from attrs import field, frozen
+from attrs.converters import optional
 
 from cassettes.canonical import digest_bytes
 from cassettes.errors import BadInput
@@ -28,8 +29,8 @@ class Score:
         evidence: what the verdict rests on.
     """
 
-    value: float | None
-    passed: bool | None = field()
+    value: float | None = field(converter=optional(float))
+    passed: bool | None = field(converter=optional(bool))
     evidence: Mapping[str, Any] = field(factory=dict)
 
     @passed.default
@@ -58,13 +59,12 @@ class Scorer:
             TypeError: it returned something else than a Score, a truth value, a number or None.
         """
         result = self.function(view)
-        if isinstance(result, Score):
-            return result
-        if result is None:
-            return Score(None)
-        if isinstance(result, bool | int | float):
-            number = float(result)
-            return Score(None, evidence={"error": "not a number"}) if math.isnan(number) else Score(number)
+        score = result if isinstance(result, Score) else None
+        if result is None or isinstance(result, bool | int | float):
+            score = Score(None if result is None else float(result))
+        if score is not None:
+            finite = score.value is None or math.isfinite(score.value)
+            return score if finite else Score(None, evidence={"error": f"the score is {score.value}, no finite number"})
         raise TypeError(f"scorer {self.name} returned {type(result).__name__}; a Score, bool, number or None is needed")
 
 

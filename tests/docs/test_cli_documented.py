@@ -55,7 +55,12 @@ def test_the_exit_codes_are_documented():
 
 
 def _options(command):
-    return [parameter for parameter in command.params if isinstance(parameter, click.Option) and not parameter.hidden]
+    """The command's own options; ``--home`` is taken by every command and described once, at the top."""
+    return [
+        parameter
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not parameter.hidden and (parameter.name != "home" or command is main)
+    ]
 
 
 def _section(heading):
