@@ -20,7 +20,7 @@ class Parser:
     """Bytes in, events out. Only whole lines are decoded, so no character is ever cut."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest: list[bytes] = []  # the pieces of a line that has not ended
         self._first = True
         self._data: list[str] = []
         self._event: str | None = None
@@ -28,15 +28,19 @@ class Parser:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that ``data`` completes."""
-        text = self._rest + data
-        if self._first and len(text) >= 3:
+        if b"\n" not in data and b"\r" not in data and not (self._rest and self._rest[-1].endswith(b"\r")):
+            if data:
+                self._rest.append(data)  # joined once: a line of megabytes may come in small pieces
+            return []
+        text = b"".join([*self._rest, data])
+        if self._first:
             text = text.removeprefix(b"\xef\xbb\xbf")
             self._first = False
         # A CR at the end may be half a line break: wait for what follows.
         held = b"\r" if text.endswith(b"\r") else b""
         text = text.removesuffix(b"\r").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         *lines, last = text.split(b"\n")
-        self._rest = last + held
+        self._rest = [last + held]
         return [event for line in lines if (event := self._line(line.decode("utf-8", "replace"))) is not None]
 
     def finish(self) -> list[Event]:

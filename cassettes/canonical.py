@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from .model import Call
-from .values import Packer, blaming, dump, encode_with, tower
+from .values import Layer, blaming
 
 __all__ = ["canonical", "digest", "digest_bytes", "key_of"]
 
@@ -49,13 +49,6 @@ def key_of(call: Call, ignore: Iterable[str] = ()) -> str:
     return digest_bytes(canonical([call.actor, call.kind, call.name, call.endpoint, arguments]))
 
 
-def _layer(value: Any, inner: Packer) -> bytes:
-    return dump(_ordered(value), lambda item: encode_with(item, inner))
-
-
-_canonical: Final = tower(_layer)
-
-
 def _ordered(value: Any) -> Any:
     kind = type(value)
     if kind is dict:
@@ -76,3 +69,6 @@ def _without(value: Any, path: list[str]) -> Any:
     if not rest:
         return {key: item for key, item in value.items() if key != head}
     return {key: _without(item, rest) if key == head else item for key, item in value.items()}
+
+
+_canonical: Final = Layer(_ordered)

@@ -56,7 +56,7 @@ class Cassette:
         self._size = status.st_size
         self._lock = threading.RLock()
         self._stretches: OrderedDict[int, list[bytes]] = OrderedDict()
-        self._messages: dict[int, Any] = {}
+        self._messages = _Messages(self._load)
         self.problem: str | None = None
         self.header, self._first = self._read_header()
         index = self._read_index()
@@ -113,7 +113,6 @@ class Cassette:
         """The values of a step whose class is not loaded here: they cannot be handed to an agent."""
         found: list[Opaque] = []
         with self._lock:
-            self._messages.clear()  # what is known already would not be looked at
             self._interaction(self._parts(number), found.append)
         return found
 
@@ -220,20 +219,37 @@ class Cassette:
         if len(parts.record) != 3:
             raise CorruptCassette(f"{self.path}: an interaction of {len(parts.record)} parts instead of 3")
         facts, arguments, outcome = parts.record
+        # Who asks for opaque values looks at every message anew.
+        messages = self._messages if on_opaque is None else _Messages(self._load, on_opaque)
         return codec.interaction_from(
             unpack(facts, on_opaque),
-            codec.resolve(arguments, lambda number: self._message(number, on_opaque), on_opaque),
+            codec.resolve(arguments, messages.__getitem__, on_opaque),
             unpack(outcome, on_opaque),
         )
 
-    def _message(self, number: int, on_opaque: Callable[[Opaque], None] | None) -> Any:
-        """Message ``number``; steps share it, so nobody may change it."""
-        if number not in self._messages:
-            frame = bisect_right(self._table.first_messages, number) - 1
-            parts = codec.split(self._plain(frame))
-            first = self._table.first_messages[frame]
-            for place, message in enumerate(parts.messages):
-                self._messages[first + place] = unpack(message, on_opaque)
-            if number not in self._messages:
-                raise CorruptCassette(f"{self.path}: message {number} is missing")
-        return self._messages[number]
+    def _load(self, number: int, on_opaque: Callable[[Opaque], None] | None) -> dict[int, Any]:
+        """Message ``number`` with those stored in the same frame."""
+        frame = bisect_right(self._table.first_messages, number) - 1
+        first = self._table.first_messages[frame]
+        parts = codec.split(self._plain(frame))
+        loaded = {first + place: unpack(message, on_opaque) for place, message in enumerate(parts.messages)}
+        if number not in loaded:
+            raise CorruptCassette(f"{self.path}: message {number} is missing")
+        return loaded
+
+
+class _Messages(dict[int, Any]):
+    """The messages read so far, by number; others are read when asked for. Steps share them: nobody may change one."""
+
+    def __init__(
+        self,
+        load: Callable[[int, Callable[[Opaque], None] | None], dict[int, Any]],
+        on_opaque: Callable[[Opaque], None] | None = None,
+    ) -> None:
+        super().__init__()
+        self._load = load
+        self._on_opaque = on_opaque
+
+    def __missing__(self, number: int) -> Any:
+        self.update(self._load(number, self._on_opaque))
+        return self[number]

@@ -8,9 +8,9 @@ the value is an `Opaque`.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, Final
 
@@ -27,10 +27,10 @@ __all__ = [
     "ORDERED",
     "PACKED",
     "TUPLE",
+    "Layer",
     "Opaque",
     "Packer",
     "blaming",
-    "dump",
     "encode_with",
     "pack",
     "unpack",
@@ -38,6 +38,8 @@ __all__ = [
 
 MAX_LENGTH: Final = 1 << 30  # of one string, list or map: a cassette is untrusted input
 MAX_DEPTH: Final = 100  # of extension types inside each other, so that what is written can be read
+
+_BUFFER: Final = 1 << 16
 
 PACKED: Final = 19  # the payload is a value that was packed before, and stays packed when it is read
 
@@ -74,19 +76,6 @@ def pack(value: Any) -> bytes:
         UnkeepableValue: something in it has no lossless form; names its path.
     """
     return blaming(value, _pack)
-
-
-def dump(value: Any, encode: Callable[[Any], Any]) -> bytes:
-    """Bytes of msgpack for ``value``; ``encode`` turns what msgpack does not know into an extension type.
-
-    Raises:
-        TypeError, ValueError, RecursionError, OverflowError: something in it has no lossless form.
-    """
-    packed: bytes = msgpack.packb(value, default=encode, strict_types=True, unicode_errors="surrogatepass")
-    # msgpack writes a bytearray as bytes without asking; its mark in the bytes is rare, so looking is cheap.
-    if (b"\xc4" in packed or b"\xc5" in packed or b"\xc6" in packed) and _has_buffer(value):
-        return dump(_without_buffers(value), encode)
-    return packed
 
 
 def unpack(data: bytes, on_opaque: Callable[[Opaque], None] | None = None) -> Any:
@@ -149,23 +138,61 @@ def encode_with(value: Any, inner: Packer) -> msgpack.ExtType:
     return msgpack.ExtType(form, inner([reference(cls), inner(state)]))
 
 
-def tower(layer: Callable[..., bytes]) -> Packer:
-    """A packer of `MAX_DEPTH` layers, each of which packs the parts of extension types with the next."""
-    packer = _too_deep
-    for _ in range(MAX_DEPTH):
-        packer = partial(layer, inner=packer)
-    return packer
+class Layer(threading.local):
+    """Packs values; what is inside an extension type is packed by the next of at most `MAX_DEPTH` layers.
+
+    Each thread has a msgpack packer of its own in each layer, made when it is first needed: making one costs more
+    than packing a small value.
+
+    Args:
+        prepare: turns a value into the one that is packed.
+        depth: the number of layers above this one.
+
+    Raises:
+        TypeError, ValueError, RecursionError, OverflowError: a value has no lossless form.
+    """
+
+    def __init__(self, prepare: Callable[[Any], Any] | None = None, depth: int = 0) -> None:
+        self._prepare = prepare
+        self._depth = depth
+        self._inner: Layer | None = None
+        self._busy = False
+        self._packer = msgpack.Packer(default=self._encode, strict_types=True, buf_size=_BUFFER if not depth else 1024)
+
+    def __call__(self, value: Any) -> bytes:
+        """The packed value."""
+        if self._prepare is not None:
+            value = self._prepare(value)
+        packed = self._packed(value)
+        # msgpack writes a bytearray as bytes without asking; its mark in the bytes is rare, so looking is cheap.
+        if (b"\xc4" in packed or b"\xc5" in packed or b"\xc6" in packed) and _has_buffer(value):
+            return self(_without_buffers(value))
+        return packed
+
+    def _packed(self, value: Any) -> bytes:
+        packed: bytes
+        if not self._busy:  # a finalizer may pack something in the middle of packing
+            self._busy = True
+            try:
+                packed = self._packer.pack(value)
+            except UnicodeEncodeError:
+                pass  # a lone surrogate; asking for this always would be slower for every text
+            else:
+                return packed
+            finally:
+                self._busy = False
+        packed = msgpack.packb(value, default=self._encode, strict_types=True, unicode_errors="surrogatepass")
+        return packed
+
+    def _encode(self, value: Any) -> msgpack.ExtType:
+        if self._inner is None:
+            if self._depth >= MAX_DEPTH:
+                raise ValueError("is nested too deeply, or contains itself")
+            self._inner = Layer(self._prepare, self._depth + 1)
+        return encode_with(value, self._inner)
 
 
-def _too_deep(_: Any) -> bytes:
-    raise ValueError("is nested too deeply, or contains itself")
-
-
-def _layer(value: Any, inner: Packer) -> bytes:
-    return dump(value, lambda item: encode_with(item, inner))
-
-
-_pack: Final = tower(_layer)
+_pack: Final = Layer()
 
 
 def _restored(node: Any, on_opaque: Callable[[Opaque], None] | None) -> Any:

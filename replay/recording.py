@@ -182,8 +182,11 @@ def _placed(entry: Entry, writes: Sequence[PastWrite], patched: set[int]) -> Pla
 
 def _overlap(writes: Sequence[PastWrite]) -> bool:
     """True if some of the writes, given in start order, overlapped so that their order may matter."""
-    return any(
-        one.ended > other.started and clash(one.call, other.call)
-        for place, one in enumerate(writes)
-        for other in writes[place + 1 :]
-    )
+    for place, one in enumerate(writes):
+        for later in range(place + 1, len(writes)):
+            other = writes[later]
+            if other.started >= one.ended:
+                break  # so do all that start after it
+            if clash(one.call, other.call):
+                return True
+    return False

@@ -8,6 +8,7 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,11 @@ def _short(value: Any) -> str:
 
 def packages() -> dict[str, str]:
     """The versions of what takes part in a recording."""
+    return dict(_installed())
+
+
+@cache
+def _installed() -> dict[str, str]:
     found = {"python": ".".join(map(str, sys.version_info[:3]))}
     for name in _SEEN:
         try:

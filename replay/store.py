@@ -25,6 +25,7 @@ from .view import View, coverage_of
 
 __all__ = ["Store", "Trouble"]
 
+_UNREADABLE = "cannot be read"
 _LARGEST = 2**63 - 1
 _TEXT_LIMIT = 2000  # of a readable column; the cassette holds the whole
 
@@ -99,22 +100,25 @@ class Store:
                 _forget_run(connection, run)
             return []
         found = {str(trial): (trial, path, stat) for trial, path, stat in _files(self.home, run)}
-        known = {
-            row["id"]: (row["mtime_ns"], row["size"])
-            for row in self.db.query("SELECT id, mtime_ns, size FROM trials WHERE run = ?", [run])
-        }
+        rows = self.rows("SELECT id, mtime_ns, size, reason, problem FROM trials WHERE run = ?", [run])
+        known = {row["id"]: (row["mtime_ns"], row["size"]) for row in rows}
         stale = [
             (trial, path, stat)
             for key, (trial, path, stat) in found.items()
             if known.get(key) != (stat.st_mtime_ns, stat.st_size)
         ]
         gone = set(known) - set(found)
+        changed = {*gone, *(str(trial) for trial, _, _ in stale)}
+        troubles = [
+            Trouble(found[row["id"]][1], row["problem"])
+            for row in rows
+            if row["reason"] == _UNREADABLE and row["id"] not in changed
+        ]
         scores = self.home.run(run) / "scores.jsonl"
         scored = f"{scores.stat().st_mtime_ns} {scores.stat().st_size}" if scores.exists() else ""
         row = next(iter(self.db.query("SELECT scores_seen FROM runs WHERE name = ?", [run])), None)
         if not stale and not gone and row is not None and row["scores_seen"] == scored:
-            return []
-        troubles: list[Trouble] = []
+            return troubles
         read: list[tuple[tuple[Any, ...], list[tuple[Any, ...]]]] = []
         for trial, path, stat in stale:
             try:
@@ -124,7 +128,7 @@ class Store:
                 read.append((_broken(trial, path, str(error), stat.st_mtime_ns, stat.st_size), []))
         with self._writing() as connection:
             _keep_run(connection, self.home, run, scored, troubles)
-            _forget_trials(connection, [*gone, *(str(trial) for trial, _, _ in stale)])
+            _forget_trials(connection, changed)
             connection.executemany(_insert("trials", 24), [trial for trial, _ in read])
             connection.executemany(_insert("interactions", 18), [row for _, rows in read for row in rows])
             if row is None or row["scores_seen"] != scored:
@@ -251,7 +255,7 @@ def _broken(trial: TrialId, path: Path, why: str, mtime_ns: int, size: int) -> t
         trial.index,
         str(path),
         "incomplete",
-        "cannot be read",
+        _UNREADABLE,
         None,
         *unknown,
         None,

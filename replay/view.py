@@ -71,6 +71,7 @@ class Steps(Sequence[Step]):
     def __init__(self, cassette: Cassette) -> None:
         self._cassette = cassette
         self._numbers = cassette.step_numbers
+        self._known: dict[int, Step] = {}
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -81,11 +82,18 @@ class Steps(Sequence[Step]):
     def __getitem__(self, place: slice) -> list[Step]: ...
     def __getitem__(self, place: int | slice) -> Step | list[Step]:
         if isinstance(place, slice):
-            return [Step(self._cassette.step(number)) for number in self._numbers[place]]
-        return Step(self._cassette.step(self._numbers[place]))
+            return [self._step(number) for number in self._numbers[place]]
+        return self._step(self._numbers[place])
 
     def __iter__(self) -> Iterator[Step]:
-        return (Step(self._cassette.step(number)) for number in self._numbers)
+        return map(self._step, self._numbers)
+
+    def _step(self, number: int) -> Step:
+        """Read once: scorers go over the same steps one after the other."""
+        known = self._known.get(number)
+        if known is None:
+            known = self._known[number] = Step(self._cassette.step(number))
+        return known
 
 
 class View:

@@ -1,4 +1,14 @@
-"""What a provider's protocol is to this project."""
+"""What a provider's protocol is to this project.
+
+Providers count and name differently; a `Reply` means the same of each:
+
+- ``usage.input`` is the whole prompt, with what the cache gave (``usage.cached``) and took; ``usage.output`` is all
+  that was generated, with ``usage.reasoning``. A count that was not told is None, which is not 0.
+- ``text`` is what the model said, without its reasoning; ``tool_calls`` are those that the client is to run.
+- ``finish`` is the provider's own word; None if a stream ended before it.
+- ``refusal`` holds the model's words, or the provider's, or the name of the reason.
+- Of several choices or candidates the first one counts.
+"""
 
 from __future__ import annotations
 

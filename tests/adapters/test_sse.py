@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -50,3 +51,12 @@ def test_one_byte_at_a_time():
 )
 def test_odd_streams(data, expected):
     assert events(data) == expected
+
+
+def test_a_long_line_in_small_pieces_is_joined_once():
+    parser = Parser()
+    pieces = [b"data: ", *[b"x" * 100] * 50_000, b"\r", b"", b"\n\r\n"]
+    began = time.process_time()
+    found = [event for piece in pieces for event in parser.feed(piece)]
+    assert time.process_time() - began < 2  # joined at every piece it takes a minute
+    assert found == [Event("x" * 5_000_000)]
