@@ -55,7 +55,7 @@ class Cassette:
             raise NotACassette(f"{path} is no file")
         self._size = status.st_size
         self._lock = threading.RLock()
-        self._stretches: OrderedDict[int, list[bytes]] = OrderedDict()
+        self._stretches: OrderedDict[int, list[bytes | codec.Parts]] = OrderedDict()
         self._messages = _Messages(self._load)
         self.problem: str | None = None
         self.header, self._first = self._read_header()
@@ -107,7 +107,7 @@ class Cassette:
             CorruptCassette: the file is damaged.
         """
         with self._lock:
-            return [codec.mark_from(unpack(codec.split(self._plain(f)).record[0])) for f in self._table.marks]
+            return [codec.mark_from(unpack(self._split(frame).record[0])) for frame in self._table.marks]
 
     def opaque_in(self, number: int) -> list[Opaque]:
         """The values of a step whose class is not loaded here: they cannot be handed to an agent."""
@@ -177,8 +177,8 @@ class Cassette:
             self.problem = f"cut short or damaged at byte {index.end} of {self._size}"
         return index
 
-    def _plain(self, number: int) -> bytes:
-        """The decompressed content of frame ``number`` of the index."""
+    def _split(self, number: int) -> codec.Parts:
+        """The objects in frame ``number`` of the index."""
         restarts, number_of_frames = self._table.restarts, len(self._table.offsets)
         place = bisect_right(restarts, number) - 1
         if place < 0 or number >= number_of_frames or (start := restarts[place]) > number:
@@ -188,24 +188,31 @@ class Cassette:
             stop = number + 1
             if known is not None:  # asked again in the same stretch: the rest is likely wanted too
                 stop = restarts[place + 1] if place + 1 < len(restarts) else number_of_frames
-            known = self._stretch(start, stop, number)
-            self._stretches[start] = known
+            known = self._stretches[start] = self._stretch(start, stop, number)
             while len(self._stretches) > _CACHED_STRETCHES:
                 self._stretches.popitem(last=False)
         self._stretches.move_to_end(start)
-        return known[number - start]
+        content = known[number - start]
+        if isinstance(content, bytes):
+            content = known[number - start] = codec.split(content)
+        return content
 
-    def _stretch(self, start: int, stop: int, wanted: int) -> list[bytes]:
+    def _stretch(self, start: int, stop: int, wanted: int) -> list[bytes | codec.Parts]:
+        """The content of the frames from ``start`` on, up to ``stop`` or to damage behind the one that is wanted."""
+        offsets = self._table.offsets
+        first = offsets[start]
+        end = min(offsets[stop] if stop < len(offsets) else self._end, self._size)
+        data = self._read(first, end - first) if first < end else b""
         found: list[frames.Frame] = []
         for number in range(start, stop):
-            offset = self._table.offsets[number]
-            frame = self._frame(offset)
+            offset = offsets[number]
+            frame = frames.decode(data, offset - first, offset) if offset >= first else None
             if frame is None or frame.type != frames.STEPS:
                 if number > wanted:
                     break
                 raise CorruptCassette(f"{self.path} is damaged at byte {offset}")
             found.append(frame)
-        return inflate_all(found)
+        return list(inflate_all(found))
 
     # -- content ------------------------------------------------------------------------------------------------------
 
@@ -213,7 +220,7 @@ class Cassette:
         known = self._table.frames_of_steps
         if not 0 <= number < len(known) or known[number] < 0:
             raise IndexError(f"{self.path} has no step {number}; it has {len(self)} steps, numbered from 0")
-        return codec.split(self._plain(known[number]))
+        return self._split(known[number])
 
     def _interaction(self, parts: codec.Parts, on_opaque: Callable[[Opaque], None] | None = None) -> Interaction:
         if len(parts.record) != 3:
@@ -231,7 +238,7 @@ class Cassette:
         """Message ``number`` with those stored in the same frame."""
         frame = bisect_right(self._table.first_messages, number) - 1
         first = self._table.first_messages[frame]
-        parts = codec.split(self._plain(frame))
+        parts = self._split(frame)
         loaded = {first + place: unpack(message, on_opaque) for place, message in enumerate(parts.messages)}
         if number not in loaded:
             raise CorruptCassette(f"{self.path}: message {number} is missing")

@@ -19,6 +19,7 @@ from cassettes.redact import Redactor
 from cassettes.values import pack, unpack
 
 from .resources import clash, touches
+from .retries import folded
 
 __all__ = ["Context", "Entry", "PastWrite", "Placed", "Recording", "context_of", "digest_of"]
 
@@ -119,7 +120,7 @@ class Recording:
 
     def __init__(self, trial: TrialId, interactions: Iterable[Interaction], ignore: Sequence[str] = ()) -> None:
         self.trial = trial
-        self._all = sorted(interactions, key=lambda i: i.started)
+        self._all = folded(sorted(interactions, key=lambda i: i.started))
         self.ignore = ignore
 
     @cached_property

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from cassettes.errors import BadInput, CorruptCassette
-from cassettes.model import Call, Ending, Interaction, Origin, Outcome, Reply, TrialId
+from cassettes.model import Call, Ending, Interaction, Mark, Origin, Outcome, Reply, TrialId
 from cassettes.reader import Cassette
 from cassettes.values import unpack
 
@@ -16,11 +16,17 @@ from .home import Home
 from .state import patched
 from .tasks import Task, task_from
 
-__all__ = ["Step", "View", "coverage_of", "open_trial"]
+__all__ = ["Step", "View", "coverage_of", "messages_of", "open_trial"]
 
 _EXACT = ("own", "borrowed", "repeated")
 _ANSWERED = (*_EXACT, "raced", "extended", "emulated")
 _ASKED = (*_ANSWERED, "stale", "missed")
+
+
+def messages_of(call: Call) -> list[Any]:
+    """The messages of a model call; some protocols also take a single one, as text or as a map."""
+    sent = call.arguments.get(call.history or "")
+    return list(sent) if isinstance(sent, list) else [] if sent is None else [sent]
 
 
 def coverage_of(counts: dict[str, int]) -> dict[str, int]:
@@ -137,6 +143,11 @@ class View:
         """The steps, each read when asked for."""
         return Steps(self.cassette)
 
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """What belongs to the trial and is no call: messages, states, problems."""
+        return self.cassette.marks()
+
     def messages(self, step: int) -> list[Any]:
         """What the model saw at this step, exactly as it was sent.
 
@@ -146,12 +157,12 @@ class View:
         call = self.cassette.step(step).call
         if call.kind != "model" or call.history is None:
             raise BadInput(f"step {step} of {self.id} is a {call.kind} call: only a model call has messages")
-        return list(call.arguments.get(call.history) or [])
+        return messages_of(call)
 
     @cached_property
     def agent_messages(self) -> list[str]:
         """What the agent said to the user, in order: texts of its model's replies, or the marked messages."""
-        marked = [m.data for m in self.cassette.marks() if m.kind == "message" and m.data["role"] == "assistant"]
+        marked = [m.data for m in self.marks if m.kind == "message" and m.data["role"] == "assistant"]
         if marked:
             return [m["content"] for m in marked if m["content"]]
         return [s.text for s in self.steps if s.call.kind == "model" and s.call.actor == "agent" and s.text]
@@ -159,7 +170,7 @@ class View:
     @property
     def tracks_state(self) -> bool:
         """True if the trial tracked a state."""
-        return any(m.kind == "state" for m in self.cassette.marks())
+        return any(m.kind == "state" for m in self.marks)
 
     def state(self, step: int | None = None) -> Any:
         """The tracked state after ``step`` (None: at the end), made anew at each call.
@@ -168,7 +179,7 @@ class View:
             BadInput: the trial tracked no state.
             CorruptCassette: the initial state is missing or damaged.
         """
-        marks = self.cassette.marks()
+        marks = self.marks
         initial = next((m.data for m in marks if m.kind == "state"), None)
         if initial is None:
             raise BadInput(f"{self.id} tracked no state; call trial.track(state) while recording")

@@ -9,7 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from cassettes.model import Cancelled, Error, Interaction, Outcome, Stream, Value
-from replay.view import Step, View
+from replay.view import Step, View, messages_of
 
 __all__ = ["ending_lines", "outcome_text", "overview", "step_lines", "step_text"]
 
@@ -35,7 +35,7 @@ def overview(view: View) -> Iterator[Text]:
 
 def step_lines(view: View, width: int) -> Iterator[Text]:
     """A line for each step: who was asked what, and what came back."""
-    said = [m.data for m in view.cassette.marks() if m.kind == "message" and "step" in m.data]
+    said = [m.data for m in view.marks if m.kind == "message" and "step" in m.data]
     known = {view.task.instruction, *(data["content"] for data in said)}
     for step in view.steps:
         while said and said[0]["step"] <= step.number:
@@ -58,8 +58,8 @@ def ending_lines(view: View) -> list[str]:
 
 
 def _new_from_user(view: View, step: Step) -> list[dict[str, Any]]:
-    new = view.cassette.new_messages(step.number)
-    return [m for m in new if isinstance(m, dict) and m.get("role") == "user" and isinstance(m.get("content"), str)]
+    new = [m for m in view.cassette.new_messages(step.number) if isinstance(m, dict) and m.get("role") == "user"]
+    return [{"role": "user", "content": text} for text in map(_content, new) if text]
 
 
 def step_text(step: Step, width: int) -> Text:
@@ -164,32 +164,41 @@ def _asked(view: View, interaction: Interaction, *, raw: bool) -> list[tuple[str
     call = interaction.call
     if raw or call.kind != "model" or call.history is None:
         return [("asked", _json(dict(call.arguments)))]
-    plain = {name: item for name, item in call.arguments.items() if not isinstance(item, list)}
-    tools = [_tool_name(tool) for tool in call.arguments.get("tools") or []]
+    plain = {name: item for name, item in call.arguments.items() if name not in {call.history, "tools"}}
+    tools = [name for tool in call.arguments.get("tools") or [] for name in _tool_names(tool)]
     if tools:
         plain["tools"] = f"{len(tools)}: {', '.join(tools)}"
-    messages = list(call.arguments.get(call.history) or [])
+    messages = messages_of(call)
     new = [message for message in view.cassette.new_messages(interaction.step) if message in messages]
+    if not isinstance(call.arguments.get(call.history), list):
+        new = messages
     heading = f"messages ({len(new)} new of {len(messages)}; --raw shows all)"
     return [("asked", _json(plain)), (heading, "\n".join(_message(message) for message in new))]
 
 
-def _tool_name(tool: Any) -> str:
-    described = tool.get("function", tool) if isinstance(tool, dict) else {}
-    return str(described.get("name", "?"))
+def _tool_names(tool: Any) -> list[str]:
+    """The names in a tool's declaration, in the shapes of the known protocols."""
+    if not isinstance(tool, dict):
+        return ["?"]
+    declared = tool.get("functionDeclarations") or [tool.get("function") or tool.get("toolSpec") or tool]
+    return [str(part.get("name") or part.get("type") or "?") for part in declared if isinstance(part, dict)]
 
 
 def _message(message: Any) -> str:
     if not isinstance(message, dict):
         return _plain(message)
-    calls = [f"→ {_tool_name(call)}({call.get('function', {}).get('arguments', '')})" for call in _calls(message)]
-    content = message.get("content")
-    text = "" if content is None else _plain(content)
-    return f"{message.get('role', '?')}: " + " ".join(part for part in (text, *calls) if part)
+    calls = [call.get("function", {}) for call in message.get("tool_calls") or [] if isinstance(call, dict)]
+    told = [f"→ {call.get('name', '?')}({call.get('arguments', '')})" for call in calls]
+    role = message.get("role") or message.get("type") or "?"
+    return f"{role}: " + " ".join(part for part in (_content(message), *told) if part)
 
 
-def _calls(message: dict[str, Any]) -> list[Any]:
-    return [call for call in message.get("tool_calls") or [] if isinstance(call, dict)]
+def _content(message: dict[str, Any]) -> str:
+    """The text of a message; parts that are no text are shown as they are."""
+    content = message.get("content", message.get("parts", message.get("output")))
+    if not isinstance(content, list):
+        return "" if content is None else _plain(content)
+    return " ".join(part["text"] if isinstance(part, dict) and "text" in part else _plain(part) for part in content)
 
 
 def _reply(step: Step) -> str:
