@@ -13,10 +13,10 @@ import zstandard
 from attrs import frozen
 
 from cassettes.canonical import digest_bytes
-from cassettes.errors import BadInput, CorruptCassette
+from cassettes.errors import BadInput, CorruptCassette, RecordingFailed
 from cassettes.model import TrialId
 
-__all__ = ["Home"]
+__all__ = ["Home", "writing"]
 
 _INDEX = re.compile(r"(\d+)\.cassette")
 _MOST_LETTERS = 240  # file systems take 255
@@ -35,8 +35,15 @@ class Home:
 
     @classmethod
     def find(cls, root: str | os.PathLike[str] | None = None) -> Home:
-        """The home folder that was asked for, by argument, environment or default."""
-        return cls(Path(root or os.environ.get("TRIALTAPE_HOME") or ".trialtape"))
+        """The home folder that was asked for, by argument, environment or default.
+
+        Raises:
+            BadInput: it is a file.
+        """
+        path = Path(root or os.environ.get("TRIALTAPE_HOME") or ".trialtape")
+        if path.exists() and not path.is_dir():
+            raise BadInput(f"{path} is no place for a home folder: it is a file")
+        return cls(path)
 
     @property
     def index(self) -> Path:
@@ -101,13 +108,14 @@ class Home:
         path = self.root / "redaction.key"
         if path.exists():
             return _read_key(path)
-        self.root.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}-{secrets.token_hex(4)}")
-        with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-            file.write(secrets.token_hex(32).encode())
-        with contextlib.suppress(FileExistsError):  # another trial was first: its key counts
-            os.link(temporary, path)  # whole or not at all
-        temporary.unlink()
+        with writing(path):
+            self.root.mkdir(parents=True, exist_ok=True)
+            with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(secrets.token_hex(32).encode())
+            with contextlib.suppress(FileExistsError):  # another trial was first: its key counts
+                os.link(temporary, path)  # whole or not at all
+            temporary.unlink()
         return _read_key(path)
 
     def keep_state(self, packed: bytes) -> str:
@@ -115,10 +123,11 @@ class Home:
         digest = digest_bytes(packed)
         path = self.root / "states" / digest
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
             temporary = path.with_suffix(f".{os.getpid()}-{secrets.token_hex(4)}")
-            temporary.write_bytes(zstandard.ZstdCompressor(level=3).compress(packed))
-            temporary.replace(path)
+            with writing(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                temporary.write_bytes(zstandard.ZstdCompressor(level=3).compress(packed))
+                temporary.replace(path)
         return digest
 
     def state(self, digest: str) -> bytes:
@@ -135,6 +144,19 @@ class Home:
         if digest_bytes(packed) != digest:
             raise CorruptCassette(f"the initial state {path} is not what its name says")
         return packed
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What the system says against writing ``path`` in this block becomes one of our errors.
+
+    Raises:
+        RecordingFailed: the disk is full, the folder is not ours, or the like.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise RecordingFailed(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _element(name: str, what: str) -> str:

@@ -1,7 +1,8 @@
 """Replay with everything frozen: the recorded answers in their causal order.
 
-A recorded interaction is eligible once everything that had completed before it started has been consumed. A call
-takes the first eligible one with its key; else it diverges.
+A recorded interaction is eligible once everything that its own strand had completed before it started has been
+consumed: what other threads and tasks did meanwhile may come earlier or later. A call takes the first eligible one
+with its key; else it diverges.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from cassettes.model import Call
 
 from .difference import first_difference, shortened
 from .recording import Entry, Recording
+from .strands import strand_of
 
 __all__ = ["Playback"]
 
@@ -29,8 +31,11 @@ class Playback:
         self._waiting: dict[str, deque[int]] = defaultdict(deque)
         for place, entry in enumerate(self._entries):
             self._waiting[entry.key].append(place)
-        self._ends = [(entry.interaction.ended, place) for place, entry in enumerate(self._entries)]
-        heapify(self._ends)
+        self._ends: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for place, entry in enumerate(self._entries):
+            self._ends[strand_of(entry.interaction.call)].append((entry.interaction.ended, place))
+        for ends in self._ends.values():
+            heapify(ends)
         self._spans = Counter(recording.spans.values())
 
     def take_span(self, key: str) -> bool:
@@ -46,15 +51,14 @@ class Playback:
         Raises:
             Divergence: no eligible one has its key.
         """
-        horizon = self._horizon()
-        waiting = self._waiting.get(key)
-        # Places are in start order: if the first that waits is not eligible, none is.
-        if waiting and self._entries[waiting[0]].interaction.started <= horizon:
-            place = waiting.popleft()
+        waiting = self._waiting.get(key, deque())
+        place = next((place for place in waiting if self._is_eligible(place)), None)
+        if place is not None:
+            waiting.remove(place)  # as a rule the first
             self._taken[place] = True
             return self._entries[place]
-        untaken = [entry for entry, taken in zip(self._entries, self._taken, strict=True) if not taken]
-        raise self._divergence(call, key, [entry for entry in untaken if entry.interaction.started <= horizon])
+        untaken = [place for place, taken in enumerate(self._taken) if not taken]
+        raise self._divergence(call, key, [self._entries[place] for place in untaken if self._is_eligible(place)])
 
     def left_over(self) -> Divergence | None:
         """What the replay did not ask for, as a divergence."""
@@ -70,11 +74,13 @@ class Playback:
         steps = [entry.interaction.step for entry in left]
         return Divergence(message, {"kind": "left over", "trial": str(self.recording.trial), "steps": steps})
 
-    def _horizon(self) -> int:
-        """What started up to here is eligible: the first end among what was not taken yet."""
-        while self._ends and self._taken[self._ends[0][1]]:
-            heappop(self._ends)
-        return self._ends[0][0] if self._ends else -1
+    def _is_eligible(self, place: int) -> bool:
+        """True if it started before the first end among what its strand has not been asked for yet."""
+        interaction = self._entries[place].interaction
+        ends = self._ends[strand_of(interaction.call)]
+        while ends and self._taken[ends[0][1]]:
+            heappop(ends)
+        return bool(ends) and interaction.started <= ends[0][0]
 
     def _divergence(self, call: Call, key: str, eligible: list[Entry]) -> Divergence:
         trial = self.recording.trial

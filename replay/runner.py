@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import inspect
 import os
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import UTC, datetime
 from pathlib import Path
@@ -132,14 +134,29 @@ def carry_out(
     _check_worlds(plan, pools)
     file = _run_file(plan, tasks, scorers, pools)
     open_run(place, file)
-    run = _Run(plan, place, agent, scorers, prices, progress, pools, file.config["tasks"])
-    missing = run.missing(tasks)
-    run.result.trials = len(tasks) * plan.trials
-    run.result.resumed = run.result.trials - len(missing)
-    if progress is not None:
-        progress.planned(run.result.trials, run.result.resumed)
-    run.all(missing)
+    with _alone(place.run(plan.name), plan.name):
+        run = _Run(plan, place, agent, scorers, prices, progress, pools, file.config["tasks"])
+        missing = run.missing(tasks)
+        run.result.trials = len(tasks) * plan.trials
+        run.result.resumed = run.result.trials - len(missing)
+        if progress is not None:
+            progress.planned(run.result.trials, run.result.resumed)
+        run.all(missing)
     return run.result
+
+
+@contextmanager
+def _alone(folder: Path, name: str) -> Iterator[None]:
+    """Nobody else carries out this run meanwhile: a trial in progress looks like one that was killed."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # goes with the process, however it ends
+        except BlockingIOError as error:
+            raise BadInput(f"run {name!r} is being carried out right now; wait, or choose another name") from error
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def run_agent(agent: Callable[[Any], Any], trial: Trial, timeout: float | None) -> BaseException | None:

@@ -17,7 +17,7 @@ from attrs import asdict, field, frozen
 
 from cassettes.errors import BadInput, CorruptCassette
 
-from .home import Home
+from .home import Home, writing
 
 __all__ = ["RunFile", "git_state", "load_run", "open_run", "packages"]
 
@@ -66,11 +66,14 @@ def open_run(home: Home, run: RunFile) -> RunFile:
 
     Raises:
         BadInput: the run exists under another configuration; nothing was changed.
+        RecordingFailed: the folder cannot be written.
     """
     path = home.run(run.name) / "run.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(asdict(run), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     temporary = path.with_name(f"run.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    temporary.write_text(json.dumps(asdict(run), indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(text, encoding="utf-8")
     try:
         os.link(temporary, path)  # exclusive, and whole or not at all
         return run

@@ -14,7 +14,7 @@ from attrs import frozen
 from cassettes.errors import CorruptCassette
 from cassettes.model import TrialId
 
-from .home import Home
+from .home import Home, writing
 from .scoring import Score
 
 __all__ = ["KeptScore", "append_scores", "read_scores"]
@@ -54,7 +54,11 @@ def _as_json(evidence: dict[str, Any]) -> str:
 
 
 def append_scores(home: Home, run: str, scores: Iterable[KeptScore]) -> None:
-    """Append scores to the run's file in one write."""
+    """Append scores to the run's file.
+
+    Raises:
+        RecordingFailed: the file cannot be written.
+    """
     lines = [
         json.dumps(
             {
@@ -74,10 +78,12 @@ def append_scores(home: Home, run: str, scores: Iterable[KeptScore]) -> None:
     if not lines:
         return
     path = home.run(run) / "scores.jsonl"
-    with path.open("a+b", buffering=0) as file:
+    with writing(path), path.open("a+b", buffering=0) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         _drop_torn_line(file)
-        file.write(("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"))
+        data = memoryview(("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"))
+        while data:
+            data = data[file.write(data) :]
 
 
 def _drop_torn_line(file: IO[bytes]) -> None:

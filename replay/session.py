@@ -52,6 +52,7 @@ from .policy import Policy
 from .recording import Entry, PastWrite, context_of, digest_of
 from .resources import touches
 from .state import StateTracker, paths_of
+from .strands import Strands
 from .throttle import Throttle
 from .worlds import Found, Missing, World
 
@@ -119,6 +120,7 @@ class Session:
         self._steps = 0
         self._order = 0
         self._writes: list[PastWrite] = []
+        self._strands = Strands()
         self._closed = False
 
     # -- the recorder -------------------------------------------------------------------------------------------------
@@ -139,6 +141,7 @@ class Session:
                 raise TrialStopped(self.halt)
             if self._closed:
                 return self._too_late(call)
+            call = self._strands.marked(call)
             ticket = SessionTicket(self, call, self._steps, self._next(), self._now(), parent)
             self._steps += 1
             if parent is not None:

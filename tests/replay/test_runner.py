@@ -1,0 +1,442 @@
+"""A run: tasks x trials, resumable at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import threading
+from types import SimpleNamespace
+
+import openai
+import pytest
+
+import trialtape as tt
+from cassettes.errors import NewerFormat
+from replay.home import Home
+from replay.scorefile import read_scores
+
+PATIENCE = 20.0
+ran: list[str] = []
+
+
+@tt.tool(effect="read")
+def look(name: str) -> str:
+    ran.append(name)
+    return name
+
+
+@tt.tool(effect="write", external=False)
+def put(db, key):
+    db[key] = 1
+
+
+def steady(trial):
+    look(f"{trial.task.id}#{trial.index}")
+
+
+class Told:
+    """A progress that keeps what it is told."""
+
+    def __init__(self):
+        self.told = []
+
+    def planned(self, total, done):
+        self.told.append(("planned", total, done))
+
+    def finished(self, trial, ending, passed):
+        self.told.append((str(trial), ending.status, passed))
+
+    def replaced(self, trial, ending):
+        self.told.append(("replaced", str(trial), ending.cause))
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran():
+    ran.clear()
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run an agent over tasks ``a`` and ``b``."""
+
+    def carry_out(agent, name="r", *, ids="ab", trials=2, suite=None, **options):
+        made = {"tasks": [tt.Task(id=task) for task in ids], "agent": agent, **(suite or {})}
+        return tt.Suite(**made).run(name, trials=trials, home=tmp_path, **options)
+
+    return carry_out
+
+
+def ask(provider, status=200):
+    with openai.OpenAI(api_key="k", base_url=provider.base_url, max_retries=0) as client:
+        headers = {"x-status": str(status)}
+        return client.chat.completions.create(model="m", messages=[], extra_headers=headers)
+
+
+# -- order and independence --------------------------------------------------------------------------------------------
+
+
+def test_trials_run_interleaved_over_the_tasks(run):
+    result = run(steady, trials=3)
+    assert ran == ["a#0", "b#0", "a#1", "b#1", "a#2", "b#2"]
+    assert (result.trials, result.resumed, dict(result.endings)) == (6, 0, {"completed": 6})
+
+
+def test_every_trial_starts_from_a_fresh_state(run):
+    seen = []
+
+    def agent(trial):
+        seen.append(dict(trial.state))
+        put(trial.state, f"key {trial.index}")
+
+    run(agent, suite={"tasks": [tt.Task(id="a", state=lambda: {"start": 1})]}, trials=3)
+    assert seen == [{"start": 1}] * 3
+
+
+def test_a_state_that_trials_share_is_refused(run):
+    shared = {"start": 1}
+    with pytest.raises(tt.BadInput, match="does not make a fresh state"):
+        run(lambda trial: put(trial.state, "k"), suite={"tasks": [tt.Task(id="a", state=lambda: shared)]})
+
+
+def test_a_state_that_raises_is_told_with_its_task(run):
+    with pytest.raises(tt.BadInput, match=r"task a: its state\(\) raised ZeroDivisionError"):
+        run(steady, suite={"tasks": [tt.Task(id="a", state=lambda: 1 / 0)]})
+
+
+def test_trials_have_stable_seeds_of_their_own(run):
+    def seeds(name, **options):
+        got = []
+        run(lambda trial: (got.append(trial.seed), look("x")), name, **options)
+        return got
+
+    first = seeds("first")
+    assert len(set(first)) == 4
+    assert seeds("second") == first
+    assert seeds("third", seed=1) != first
+
+
+def test_as_many_trials_run_at_once_as_asked_for(run):
+    barrier = threading.Barrier(3)
+
+    def agent(trial):
+        barrier.wait(PATIENCE)  # passes only if three are here at once
+        look(f"{trial.task.id}#{trial.index}")
+
+    result = run(agent, ids="abc", concurrency=3)
+    assert dict(result.endings) == {"completed": 6}
+
+
+# -- time limits -------------------------------------------------------------------------------------------------------
+
+
+def test_a_sync_agent_that_takes_too_long_is_capped_and_may_call_nothing_more(run):
+    go, gone = threading.Event(), threading.Event()
+
+    def agent(trial):
+        look("before")
+        go.wait(PATIENCE)
+        try:
+            look("after")
+        finally:
+            gone.set()
+
+    result = run(agent, ids="a", trials=1, timeout=1.0)
+    assert result.lingering == ["r/a#0"]
+    assert dict(result.endings) == {"capped": 1}
+    go.set()
+    assert gone.wait(PATIENCE)
+    assert ran == ["before"]
+
+
+def test_a_sync_agent_that_is_quick_enough_completes(run):
+    assert dict(run(steady, ids="a", trials=1, timeout=PATIENCE).endings) == {"completed": 1}
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_an_async_agent_that_takes_too_long_is_capped(tmp_path, run, stubborn):
+    async def agent(trial):
+        look("before")
+        try:
+            await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            if not stubborn:
+                raise
+
+    result = run(agent, ids="a", trials=1, timeout=0.05)
+    assert dict(result.endings) == {"capped": 1}
+    assert tt.open("r/a#0", home=tmp_path).ending.reason == "timeout of 0.05 s"
+
+
+def test_a_timeout_of_the_agents_own_is_its_own_error(run):
+    async def agent(trial):
+        look("x")
+        raise TimeoutError("mine")
+
+    assert dict(run(agent, ids="a", trials=1, timeout=PATIENCE).endings) == {"error": 1}
+
+
+class AsyncAgent:
+    async def __call__(self, trial):
+        look("x")
+
+
+async def coroutine(trial):
+    look("x")
+
+
+@pytest.mark.parametrize("agent", [coroutine, AsyncAgent(), functools.partial(coroutine)])
+@pytest.mark.parametrize("timeout", [None, PATIENCE])
+def test_anything_that_gives_a_coroutine_is_an_async_agent(run, agent, timeout):
+    assert dict(run(agent, ids="a", trials=1, timeout=timeout).endings) == {"completed": 1}
+    assert ran == ["x"]
+
+
+# -- errors ------------------------------------------------------------------------------------------------------------
+
+
+def test_an_infrastructure_error_is_tried_again_and_the_attempt_is_kept(tmp_path, provider, run):
+    statuses = iter([503, 503, 200])
+    told = Told()
+    result = run(lambda trial: ask(provider, next(statuses)), ids="a", trials=1, retries=2, progress=told)
+    assert dict(result.endings) == {"completed": 1}
+    assert result.replaced == 2
+    folder = tmp_path / "cassettes/r/a"
+    assert sorted(p.name for p in folder.iterdir()) == ["0.attempt-1.cassette", "0.attempt-2.cassette", "0.cassette"]
+    assert told.told == [
+        ("planned", 1, 0),
+        ("replaced", "r/a#0", "infrastructure"),
+        ("replaced", "r/a#0", "infrastructure"),
+        ("r/a#0", "completed", None),
+    ]
+
+
+def test_after_the_last_retry_the_error_stays_and_the_next_call_replaces_it(provider, run):
+    result = run(lambda trial: ask(provider, 503), ids="a", trials=1, retries=1)
+    assert dict(result.endings) == {"error": 1}
+    assert provider.count == 2
+    result = run(lambda trial: ask(provider), ids="a", trials=1, retries=1)
+    assert dict(result.endings) == {"completed": 1}
+    assert result.resumed == 0
+
+
+@pytest.mark.parametrize("error", [ValueError("mine"), SystemExit(3), asyncio.CancelledError()])
+def test_the_agents_own_exception_is_not_tried_again_and_does_not_stop_the_run(run, error):
+    def agent(trial):
+        look(f"{trial.task.id}#{trial.index}")
+        if trial.task.id == "a":
+            raise error
+
+    result = run(agent)
+    assert ran == ["a#0", "b#0", "a#1", "b#1"]
+    assert result.endings["completed"] == 2
+    assert result.replaced == 0
+
+
+def test_trials_in_which_nothing_was_captured_are_told(run):
+    result = run(lambda trial: None, ids="a", trials=1)
+    assert dict(result.endings) == {"error": 1}
+    assert result.problems[0].startswith("r/a#0: 0 calls captured")
+
+
+def test_all_trials_wait_after_the_provider_refused_one_for_its_rate(monkeypatch, provider, run):
+    waited = []
+    monkeypatch.setattr("adapters.httpx.time", SimpleNamespace(sleep=waited.append))
+
+    def agent(trial):
+        ask(provider, 429 if trial.task.id == "a" else 200)
+
+    run(agent, trials=1, retries=0)
+    assert len(waited) == 1
+    assert 0 < waited[0] <= 1.0
+
+
+# -- going on ----------------------------------------------------------------------------------------------------------
+
+
+def test_finished_trials_are_not_run_again(run):
+    scored = {"scorers": [lambda view: view.id.index == 0]}
+    first = run(steady, suite=scored)
+    ran.clear()
+    told = Told()
+    second = run(steady, suite=scored, progress=told)
+    assert ran == []
+    assert told.told == [("planned", 4, 4)]
+    assert (second.resumed, second.endings, second.passed) == (4, first.endings, first.passed)
+    assert first.passed == 2
+
+
+def test_more_trials_may_be_asked_for_later(run):
+    run(steady, trials=1)
+    run(steady, trials=2)
+    assert ran == ["a#0", "b#0", "a#1", "b#1"]
+
+
+def test_trials_that_did_not_finish_are_set_aside_and_replaced(tmp_path, run):
+    run(steady)
+    whole = (tmp_path / "cassettes/r/a/0.cassette").read_bytes()
+    (tmp_path / "cassettes/r/a/0.cassette").write_bytes(whole[:-40])  # killed before its end
+    (tmp_path / "cassettes/r/b/1.cassette").write_bytes(b"")  # killed while it was created
+    ran.clear()
+    result = run(steady)
+    assert ran == ["a#0", "b#1"]
+    assert (result.resumed, result.replaced, dict(result.endings)) == (2, 2, {"completed": 4})
+    assert (tmp_path / "cassettes/r/a/0.attempt-1.cassette").read_bytes() == whole[:-40]
+
+
+def test_a_trial_that_was_killed_before_it_was_scored_is_scored_later(tmp_path, run):
+    scored = {"scorers": [tt.scorer(name="s", version="1")(lambda view: True)]}
+    run(steady, suite=scored)
+    file = tmp_path / "cassettes/r/scores.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:-1]))
+    ran.clear()
+    result = run(steady, suite=scored)
+    assert ran == []
+    assert result.passed == 4
+    assert sorted(score.trial for score in read_scores(Home(tmp_path), "r")) == ["r/a#0", "r/a#1", "r/b#0", "r/b#1"]
+
+
+def test_a_cassette_of_a_later_version_is_not_set_aside(tmp_path, monkeypatch, run):
+    run(steady)
+
+    def newer(path, home=None):
+        raise NewerFormat(f"{path} has format 999")
+
+    monkeypatch.setattr("replay.runner.View", newer)
+    with pytest.raises(NewerFormat):
+        run(steady)
+    assert not list(tmp_path.glob("cassettes/r/*/*attempt*"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": 5}, {"timeout": 9.0}, {"suite": {"tasks": [tt.Task(id="a", instruction="other"), tt.Task(id="b")]}}],
+)
+def test_another_configuration_is_refused_and_nothing_is_changed(tmp_path, run, change):
+    run(steady)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(tt.BadInput, match="already with another configuration"):
+        run(steady, **change)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_an_interrupt_ends_running_trials_as_cancelled_and_the_run_goes_on_later(tmp_path, run):
+    def agent(trial):
+        look(f"{trial.task.id}#{trial.index}")
+        if (trial.task.id, trial.index) == ("b", 0):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(agent)
+    assert ran == ["a#0", "b#0"]
+    assert tt.open("r/b#0", home=tmp_path).ending.status == "cancelled"
+    run(steady)
+    assert ran == ["a#0", "b#0", "b#0", "a#1", "b#1"]
+
+
+# -- money -------------------------------------------------------------------------------------------------------------
+
+PRICES = {"prices": {"m": tt.Price(input=0.0, output=1e6)}}  # an answer of 5 tokens costs 5
+
+
+def test_the_run_stops_when_the_money_is_spent_and_goes_on_with_more(provider, run):
+    agent = functools.partial(lambda trial: ask(provider))
+    with pytest.raises(tt.BudgetReached, match=r"15\.0000 of 12\.0000 is spent"):
+        run(agent, trials=3, suite=PRICES, max_cost=12.0)
+    assert provider.count == 3
+    with pytest.raises(tt.BudgetReached):
+        run(agent, trials=3, suite=PRICES, max_cost=12.0)  # the budget is the run's
+    assert provider.count == 3
+    result = run(agent, trials=3, suite=PRICES, max_cost=100.0)
+    assert provider.count == 6
+    assert (result.resumed, result.cost) == (3, 15.0)
+
+
+def test_an_unknown_price_stops_the_run_with_the_models_name(provider, run):
+    with pytest.raises(tt.BadInput, match="the cost of model 'm' is unknown"):
+        run(lambda trial: ask(provider), suite={"prices": {"other": tt.Price(1, 1)}}, max_cost=1.0)
+    assert provider.count == 1
+
+
+def test_a_budget_needs_prices(run):
+    with pytest.raises(tt.BadInput, match="max_cost needs prices"):
+        run(steady, max_cost=1.0)
+
+
+# -- frozen runs -------------------------------------------------------------------------------------------------------
+
+
+def test_a_frozen_run_pins_its_pool_and_gives_each_trial_a_world_of_its_own(tmp_path, run):
+    drift = iter(range(100))
+
+    @tt.tool(effect="read")
+    def quote():
+        return next(drift)
+
+    got = {}
+
+    def agent(trial):
+        got[trial.id.run, trial.task.id, trial.index] = quote()
+
+    run(agent, "base")
+    run(agent, "frozen", freeze="external", source="base")
+    recorded = {key[1:]: value for key, value in got.items() if key[0] == "base"}
+    assert {key[1:]: value for key, value in got.items() if key[0] == "frozen"} == recorded
+    assert next(drift) == 4  # nothing real ran in the frozen run
+    pool = json.loads((tmp_path / "cassettes/frozen/run.json").read_text())["pool"]
+    assert sorted(pool) == ["base/a#0", "base/a#1", "base/b#0", "base/b#1"]
+    run(agent, "base", trials=3)
+    with pytest.raises(tt.BadInput, match="another configuration"):
+        run(agent, "frozen", freeze="external", source="base")
+
+
+def test_more_trials_than_worlds_are_refused_before_anything_happens(tmp_path, run):
+    run(steady, "base")
+    with pytest.raises(tt.BadInput, match=r"3 trials .* 2 finished trials .* each trial needs a world of its own"):
+        run(steady, "frozen", trials=3, freeze="external", source="base")
+    assert not (tmp_path / "cassettes/frozen").exists()
+
+
+def test_an_unanswered_trial_does_not_stop_the_run(run):
+    run(steady, "base")
+    result = run(
+        lambda trial: look("other" if trial.index else f"{trial.task.id}#0"), "frozen", freeze="tool", source="base"
+    )
+    assert dict(result.endings) == {"completed": 2, "unanswered": 2}
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"trials": 0}, "at least 1"),
+        ({"concurrency": 0}, "at least 1"),
+        ({"retries": -1}, "at least 0"),
+        ({"timeout": 0}, "above 0"),
+        ({"freeze": "tool"}, "go together"),
+        ({"source": "base"}, "go together"),
+        ({"freeze": "nonsense", "source": "base"}, "is no selector"),
+        ({"freeze": "tool", "source": "nobody"}, "no finished trial"),
+    ],
+)
+def test_what_does_not_go_together_is_told(tmp_path, run, options, told):
+    run(steady, "base")
+    with pytest.raises(tt.BadInput, match=told):
+        run(steady, **options)
+    assert not (tmp_path / "cassettes/r").exists()
+
+
+def test_a_run_that_is_being_carried_out_is_left_alone(tmp_path, run):
+    told = []
+
+    def agent(trial):
+        look(f"{trial.task.id}#{trial.index}")
+        with pytest.raises(tt.BadInput, match="is being carried out right now") as caught:
+            run(steady, trials=1)
+        told.append(caught.value)
+
+    result = run(agent, ids="ab", trials=1)
+    assert dict(result.endings) == {"completed": 2}
+    assert ran == ["a#0", "b#0"]
+    assert len(told) == 2
+    assert not list(tmp_path.glob("cassettes/r/*/*attempt*"))
