@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import importlib
+import logging
 from importlib import metadata, util
 from typing import Any, Final
 
@@ -25,6 +26,8 @@ from .patches import Patches
 from .played import body_less, played
 
 __all__ = ["AIOHTTP", "AiohttpAdapter"]
+
+_log = logging.getLogger("trialtape")
 
 
 class AiohttpAdapter:
@@ -47,6 +50,9 @@ class AiohttpAdapter:
         if self._patches or util.find_spec(self.name) is None:
             return
         library = Library()
+        if not library.fits():
+            _log.warning("aiohttp %s is not captured: this needs a newer 3.x; upgrade it", self.versions()[self.name])
+            return
         connector, client = library.connector, library.client
         for owner, attribute, make in (
             (connector.BaseConnector, "connect", _connecting),
@@ -82,6 +88,10 @@ class Library:
         optional = {"br": compression.HAS_BROTLI, "zstd": compression.HAS_ZSTD}
         self.encodings = frozenset({"identity", "gzip", "deflate", *(name for name in optional if optional[name])})
 
+    def fits(self) -> bool:
+        """True if this version has what is patched: 4.x has no ``send``, an old 3.x no ``consumed``."""
+        return hasattr(self.client.ClientRequest, "send") and hasattr(self.payload.Payload, "consumed")
+
     def bare(self, error: BaseException) -> BaseException:
         """The error without its connection and request."""
         return detached(error, self._live)
@@ -91,7 +101,12 @@ class Library:
         payload = request._body  # noqa: SLF001 - pinned by a contract test
         data = b""
         if payload is not None:
-            data = await payload.as_bytes()
+            try:
+                data = await payload.as_bytes()
+            except (TypeError, NotImplementedError):  # a payload that can only be sent
+                collector = _Collector()
+                await payload.write(collector)
+                data = bytes(collector.data)
             if payload.consumed:
                 request._body = self.payload.BytesPayload(data)  # noqa: SLF001
         headers = list(request.headers.items())
@@ -136,6 +151,16 @@ class Library:
         supported = self.encodings if undone else ()
         exchange = Exchange(ticket, asked, head, supported=supported, undecodable=ValueError)
         self.streams.record(response.content, Tee(exchange, self.bare))
+
+
+class _Collector:
+    """What a payload can be written to, instead of a connection."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    async def write(self, chunk: Any) -> None:
+        self.data += chunk
 
 
 class Pending:

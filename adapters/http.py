@@ -38,10 +38,12 @@ _RESPONSE_HEADERS: Final = frozenset({
     "retry-after",
     "retry-after-ms",
     "www-authenticate",
+    "x-amzn-errortype",
+    "x-amzn-requestid",
     "x-request-id",
     "x-should-retry",
 })  # fmt: skip
-_RESPONSE_PREFIXES: Final = ("x-ratelimit-", "ratelimit", "anthropic-ratelimit-")
+_RESPONSE_PREFIXES: Final = ("x-ratelimit-", "ratelimit", "anthropic-ratelimit-", "x-amzn-bedrock-")
 _REQUEST_HEADERS: Final = frozenset({
     "accept",
     "amz-sdk-request",

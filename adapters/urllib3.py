@@ -12,7 +12,7 @@ import functools
 import importlib
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import metadata, util
 from typing import Any, Final
 
@@ -88,6 +88,7 @@ class Library:
 
     def exchange(self, recorder: Recorder, pool: Any, conn: Any, send: Any, request: dict[str, Any]) -> Any:
         """One request and the head of its answer: from the recording, or by ``send(conn, **request)``."""
+        tunnel = vars(conn).pop("_trialtape_tunnel", None)
         body = request["body"] = _sendable(request["body"])
         asked = _ask(pool, request["method"], request["url"], request["headers"], body)
         ticket = recorder.begin(asked.call)
@@ -98,7 +99,7 @@ class Library:
             try:
                 if ticket.delay:
                     time.sleep(ticket.delay)
-                self._tunnel(pool, conn)
+                self._open(tunnel, pool, conn)
                 response = send(conn, **request)
             except BaseException as error:
                 ticket.failed(self.bare(error))
@@ -121,13 +122,12 @@ class Library:
     def _attached(self, error: BaseException, pool: Any, conn: Any) -> BaseException:
         return attached(error, {"pool": pool, "_pool": pool, "conn": conn, "_conn": conn}, conn)
 
-    def _tunnel(self, pool: Any, conn: Any) -> None:
-        """Open the tunnel that was put off, as `urlopen` would have."""
-        open_it = vars(conn).pop("_trialtape_tunnel", None)
-        if open_it is None:
+    def _open(self, tunnel: Any, pool: Any, conn: Any) -> None:
+        """Open the tunnel that was put off, if one was, as `urlopen` would have."""
+        if tunnel is None:
             return
         try:
-            open_it()
+            tunnel()
         except (self.connections.BaseSSLError, OSError) as error:
             pool._raise_timeout(err=error, url=pool.proxy.url, timeout_value=conn.timeout)  # noqa: SLF001
             raise
@@ -159,7 +159,7 @@ def _tunneling(original: Any, library: Library) -> Any:  # noqa: ARG001 - made a
         if current() is None:
             original(pool, conn)
         else:
-            conn._trialtape_tunnel = functools.partial(original, pool, conn)  # noqa: SLF001 - taken by `_tunnel`
+            conn._trialtape_tunnel = functools.partial(original, pool, conn)  # noqa: SLF001 - taken by `exchange`
 
     return prepare_proxy
 
@@ -175,13 +175,9 @@ def _ask(pool: Any, method: str, url: str, headers: Mapping[Any, Any] | None, bo
 
 def _sendable(body: Any) -> Any:
     """The body in a form that can be read more than once, and is framed on the wire as the original would be."""
-    if body is None or isinstance(body, str | bytes):
+    if body is None or isinstance(body, str | bytes) or (not hasattr(body, "read") and _buffer(body) is not None):
         return body
-    try:
-        memoryview(body)
-    except TypeError:
-        return list(_pieces(body))
-    return body
+    return list(_pieces(body))
 
 
 def _pieces(body: Any) -> Iterator[bytes]:
@@ -192,10 +188,17 @@ def _pieces(body: Any) -> Iterator[bytes]:
         yield _encoded(body)
     elif hasattr(body, "read"):
         yield _encoded(body.read())
-    elif isinstance(body, Iterable) and not isinstance(body, bytearray | memoryview):
-        yield from map(_encoded, body)
+    elif (buffer := _buffer(body)) is not None:
+        yield bytes(buffer)
     else:
-        yield bytes(body)
+        yield from map(_encoded, body)
+
+
+def _buffer(body: Any) -> memoryview | None:
+    try:
+        return memoryview(body)
+    except TypeError:
+        return None
 
 
 def _encoded(data: Any) -> bytes:

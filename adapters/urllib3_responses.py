@@ -7,6 +7,7 @@ urllib3 and requests make of it is what they make of a server's answer.
 from __future__ import annotations
 
 import asyncio
+import functools
 import http.client
 import io
 from collections import deque
@@ -40,17 +41,17 @@ class Responses:
         self.bare = bare
         self.encodings = frozenset({"identity", *module.HTTPResponse.CONTENT_DECODERS})
         self._module = module
-        self._recording: Any = type("RecordingResponse", (_Recording, module.HTTPResponse), {})
+        self._recording: Any = functools.cache(lambda cls: type("RecordingResponse", (_Recording, cls), {}))
 
     def recording(self, response: Any, tee: Tee) -> Any:
         """The same response, from now on telling ``tee`` what is read of it."""
-        if type(response) is not self._module.HTTPResponse:  # HTTP/2: read whole already
+        if not isinstance(response, self._module.HTTPResponse):  # HTTP/2: read whole already
             tee.reads(decode=True).decoded(response.data)
             tee.reads(decode=True).finished()
         elif response.status == 101:  # the connection now belongs to another protocol
             tee.upgraded()
         else:
-            response.__class__ = self._recording
+            response.__class__ = self._recording(type(response))
             response.trialtape = tee
         return response
 

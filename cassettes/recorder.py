@@ -79,6 +79,13 @@ class Recorder(Protocol):
             TrialStopped: the trial was stopped; nothing may be called any more.
         """
 
+    def connecting(self, address: Any) -> None:
+        """A connection to the internet is about to be opened.
+
+        Raises:
+            TrialStopped: calls are frozen, and no live call is open in this context.
+        """
+
 
 _current: ContextVar[Recorder | None] = ContextVar("trialtape_recorder", default=None)
 _enclosing: ContextVar[Ticket | None] = ContextVar("trialtape_enclosing", default=None)

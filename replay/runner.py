@@ -34,7 +34,7 @@ from .home import Home
 from .policy import RECORD, OnMiss, Policy
 from .policy import freeze as freezing
 from .recording import Recording
-from .runs import RunFile, git_state, open_run, packages
+from .runs import RunFile, git_state, open_run, packages, pool_pinned_by
 from .scorefile import KeptScore, append_scores, read_scores
 from .scoring import Scorer, score_trial
 from .spending import Price, cost_of
@@ -130,7 +130,8 @@ def carry_out(
     if plan.max_cost is not None and not prices:
         raise BadInput("max_cost needs prices: Suite(prices={'MODEL': tt.Price(input=..., output=...)})")
     place = Home.find(home)
-    pools = {task.id: pool_of(place, plan.source, task.id) for task in tasks} if plan.source else {}
+    pinned = pool_pinned_by(place, plan.name) if plan.source else {}
+    pools = {task.id: pool_of(place, plan.source, task.id, pinned=pinned) for task in tasks} if plan.source else {}
     _check_worlds(plan, pools)
     file = _run_file(plan, tasks, scorers, pools)
     open_run(place, file)

@@ -19,7 +19,7 @@ from cassettes.errors import BadInput, CorruptCassette
 
 from .home import Home, writing
 
-__all__ = ["RunFile", "git_state", "load_run", "open_run", "packages"]
+__all__ = ["RunFile", "git_state", "load_run", "open_run", "packages", "pool_pinned_by"]
 
 _SEEN = ("trialtape", "openai", "anthropic", "google-genai", "httpx", "httpx2", "mcp", "vcrpy")
 
@@ -59,6 +59,11 @@ def load_run(home: Home, name: str) -> RunFile:
         return RunFile(**json.loads(text))
     except (ValueError, TypeError) as error:
         raise CorruptCassette(f"{path} is damaged: {error}") from error
+
+
+def pool_pinned_by(home: Home, name: str) -> Mapping[str, str]:
+    """The recordings that a frozen run draws on, with their digests; none if there is no such run yet."""
+    return load_run(home, name).pool if (home.run(name) / "run.json").exists() else {}
 
 
 def open_run(home: Home, run: RunFile) -> RunFile:

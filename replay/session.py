@@ -151,6 +151,26 @@ class Session:
             self._decide(ticket)
         return ticket
 
+    def connecting(self, address: Any) -> None:
+        """A connection is about to be opened: while calls are frozen, only inside a live call.
+
+        Raises:
+            TrialStopped: no live call is open in this context.
+        """
+        if self._policy.mode == "record":
+            return
+        outer = enclosing()
+        if isinstance(outer, SessionTicket) and outer.session is self and outer.answer is None:
+            return
+        place = ":".join(map(str, address[:2])) if isinstance(address, tuple) else str(address)
+        self._stop(
+            Refused(
+                f"a connection to {place} was refused: calls are frozen, and it belongs to no live call. What opened "
+                "it is no client that an adapter sees (`trialtape doctor`), or it is not inside a declared tool",
+                {"kind": "connection", "address": place},
+            )
+        )
+
     # -- what the trial tells -----------------------------------------------------------------------------------------
 
     def stop(self, halt: TrialtapeError) -> None:
@@ -250,7 +270,7 @@ class Session:
             case "live":
                 why = "it may write" if call.may_write else "the frozen writes before it never reached the real thing"
                 halt: TrialtapeError = Unanswered(f"{report['message']}\n  It may not be called live: {why}.", report)
-                self._leave_unanswered(ticket, found.verdict, halt)
+                self._leave_unanswered(ticket, "refused", halt)
             case _:
                 self._leave_unanswered(ticket, found.verdict, Unanswered(report["message"], report))
 

@@ -20,7 +20,7 @@ __all__ = ["Step", "View", "coverage_of", "messages_of", "open_trial"]
 
 _EXACT = ("own", "borrowed", "repeated")
 _ANSWERED = (*_EXACT, "raced", "extended", "emulated")
-_ASKED = (*_ANSWERED, "stale", "missed")
+_ASKED = (*_ANSWERED, "stale", "missed", "refused")
 
 
 def messages_of(call: Call) -> list[Any]:

@@ -54,6 +54,9 @@ class ListRecorder:
         """In start order."""
         return sorted(self.recorded, key=lambda interaction: interaction.step)
 
+    def connecting(self, address: Any) -> None:
+        """Any connection will do."""
+
     def begin(self, call: Call) -> ListTicket:
         with self.changed:
             step = len(self.calls)

@@ -1,5 +1,7 @@
 """A provider on 127.0.0.1 that speaks OpenAI chat completions, and does what the request's headers say.
 
+Other protocols (Anthropic, Google, Bedrock) are spoken at their own paths: see tests/protocols.py.
+
 ==============  ==============================================================================================
 header          effect
 ==============  ==============================================================================================
@@ -11,7 +13,8 @@ header          effect
 ``x-gate``      each chunk waits until the test lets it pass: `Provider.release`
 ==============  ==============================================================================================
 
-Paths: POST ``.../chat/completions``; any method ``/echo``; GET ``/binary``, ``/text``, ``/forever``, ``/redirect``.
+Paths: POST ``.../chat/completions``; any method ``/echo``; GET ``/binary``, ``/text``, ``/forever``,
+``/redirect``, ``/silent`` (no answer until a chunk is released).
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ from typing import Any
 import brotli
 import zstandard
 from attrs import define, field
+
+from tests import protocols
 
 PATIENCE = 20.0  # seconds after which a test that waits for the other side has failed
 BINARY = bytes(range(256)) * 4
@@ -143,8 +148,13 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         if path.endswith("/chat/completions"):
             self._chat(json.loads(body))
+        elif (error := protocols.problem(path, int(self.headers.get("x-status") or 200))) is not None:
+            self._spoken(path, json.loads(body), error)
         elif path == "/forever":
             self._stream(f"data: tick {i}\n\n".encode() for i in itertools.count())
+        elif path == "/silent":
+            self.server.provider.passed()
+            self._hang_up()
         elif path == "/redirect":
             self._plain(b"", "text/plain", status=302, extra={"Location": "/echo"})
         elif path == "/binary":
@@ -181,6 +191,17 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._plain(json.dumps(answer).encode(), "application/json")
 
+    def _spoken(self, path: str, asked: Any, error: dict[str, Any]) -> None:
+        status, pieces = int(self.headers.get("x-status") or 200), int(self.headers.get("x-chunks") or 5)
+        content_type, content = protocols.answer(path, asked, self.server.provider.new_id(), pieces) or ("", {})
+        if status >= 400:
+            named = {"x-amzn-errortype": "ThrottlingException"} if "/converse" in path else None
+            self._plain(json.dumps(error).encode(), "application/json", status, named)
+        elif isinstance(content, list):
+            self._stream(content, content_type)
+        else:
+            self._plain(json.dumps(content).encode(), content_type)
+
     def _plain(
         self, body: bytes, content_type: str, status: int | None = None, extra: dict[str, str] | None = None
     ) -> None:
@@ -197,20 +218,20 @@ class _Handler(BaseHTTPRequestHandler):
         if drop is not None:
             self._hang_up()
 
-    def _stream(self, chunks: Any) -> None:
+    def _stream(self, chunks: Any, content_type: str = protocols.EVENTS) -> None:
         encoding = self.headers.get("x-enc")
         compress, finish = _compressor(encoding)
         self.send_response(int(self.headers.get("x-status") or 200))
-        self._common("text/event-stream; charset=utf-8", encoding, None)
+        self._common(content_type, encoding, None)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         drop, delay, gated = self.headers.get("x-drop"), self.headers.get("x-delay"), self.headers.get("x-gate")
         try:
             for place, chunk in enumerate(chunks):
+                if gated and not self.server.provider.passed():
+                    return
                 if drop is not None and place == int(drop):
                     self._hang_up()
-                    return
-                if gated and not self.server.provider.passed():
                     return
                 if delay:
                     time.sleep(float(delay))

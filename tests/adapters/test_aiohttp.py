@@ -108,6 +108,14 @@ def _source(item):
     return inspect.getsource(item) if inspect.isfunction(item) else ""
 
 
+def test_another_aiohttp_is_named_and_left_alone(monkeypatch, caplog):
+    adapter = type(AIOHTTP)()
+    monkeypatch.delattr(aiohttp.payload.Payload, "consumed")
+    adapter.install()
+    assert adapter.patched() == []
+    assert f"aiohttp {aiohttp.__version__} is not captured" in caplog.text
+
+
 def test_without_a_trial_nothing_is_touched(provider):
     async def agent(session):
         async with session.get(f"{provider.url}/forever") as response:
@@ -210,6 +218,18 @@ async def _pieces():
         yield piece
 
 
+class _SentOnly(aiohttp.payload.Payload):
+    """A payload that cannot be read as bytes, such as a part of another form."""
+
+    def decode(self, *_):
+        raise TypeError
+
+    async def write(self, writer):
+        self._consumed = True
+        await writer.write(b"a")
+        await writer.write(b"b")
+
+
 class _Once(io.RawIOBase):
     """A file that cannot be rewound, such as a pipe."""
 
@@ -225,7 +245,15 @@ class _Once(io.RawIOBase):
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: b"ab", lambda: "ab", lambda: io.BytesIO(b"ab"), _pieces, lambda: io.BufferedReader(_Once())]
+    "make",
+    [
+        lambda: b"ab",
+        lambda: "ab",
+        lambda: io.BytesIO(b"ab"),
+        _pieces,
+        lambda: io.BufferedReader(_Once()),
+        lambda: _SentOnly(None),
+    ],
 )
 def test_a_body_of_any_form_is_read_once_and_sent_as_without_a_trial(provider, recorder, make):
     async def agent(session):

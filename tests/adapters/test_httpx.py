@@ -401,9 +401,11 @@ def test_other_exceptions_of_a_transport(lib, recorder, error):
 
 def test_a_cancelled_request_waits_to_be_cancelled_again(lib, provider, recorder):
     async def timed():
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.05):
-                await asent(lib, "POST", f"{provider.base_url}/chat/completions", json=CHAT | {"stream": True}, **GATED)
+        url, body = f"{provider.base_url}/chat/completions", CHAT | {"stream": True}
+        async with lib.AsyncClient() as client, client.stream("POST", url, json=body, **GATED) as response:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.05):
+                    await response.aread()
 
     with listening(recorder):
         asyncio.run(timed())

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import array
 import gc
 import inspect
 import io
 import json
 import socket
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -109,6 +112,21 @@ def test_the_private_parts_that_the_adapter_stands_on():
 
 def _source(item):
     return inspect.getsource(item) if inspect.isfunction(item) else ""
+
+
+def test_importing_the_adapters_imports_no_client():
+    script = """
+import sys
+from adapters.aiohttp import AIOHTTP
+from adapters.urllib3 import URLLIB3
+from adapters.vcr_clients import VCR_CLIENTS
+for adapter in (AIOHTTP, URLLIB3, VCR_CLIENTS):
+    assert adapter.versions()
+clients = ("aiohttp", "botocore", "httplib2", "requests", "tornado", "urllib3", "vcr")
+print([name for name in clients if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_an_old_urllib3_is_named_and_left_alone(monkeypatch, caplog):
@@ -245,6 +263,53 @@ def test_head_and_empty_answers(provider, pool, recorder):
     assert recorder.interactions[0].outcome.value["body"] == ""
 
 
+class _Whole(urllib3.BaseHTTPResponse):
+    """Like a response of HTTP/2: read whole before anyone sees it."""
+
+    def __init__(self, inner):
+        options = {"version": 20, "version_string": "HTTP/2", "decode_content": True, "request_url": None}
+        super().__init__(headers=inner.headers, status=inner.status, reason=None, **options)
+        self._data = inner.read()
+        self.length_remaining = 0
+
+    @property
+    def data(self):
+        return self._data
+
+    @property
+    def url(self):
+        return None
+
+    @url.setter
+    def url(self, url):
+        """It has none."""
+
+
+class _Other(urllib3.HTTPResponse):
+    """A class of the user's own."""
+
+
+@pytest.mark.parametrize("kind", [_Whole, _Other])
+def test_a_response_of_another_class(provider, recorder, monkeypatch, kind):
+    original = urllib3.connection.HTTPConnection.getresponse
+
+    def getresponse(connection):
+        response = original(connection)
+        if kind is _Whole:
+            return _Whole(response)
+        response.__class__ = _Other
+        return response
+
+    monkeypatch.setattr(urllib3.connection.HTTPConnection, "getresponse", getresponse)
+    with urllib3.PoolManager() as pool:
+        with listening(recorder):
+            live = pool.request("GET", f"{provider.url}/text")
+            assert isinstance(live, kind)
+        with listening(served(recorder)):
+            assert pool.request("GET", f"{provider.url}/text").data == live.data
+    assert recorder.interactions[0].outcome.value["body"] == "Grüße \0 ☃"
+
+
 # -- request bodies
 
 
@@ -254,6 +319,7 @@ def test_head_and_empty_answers(provider, pool, recorder):
         b"ab",
         "ab",
         bytearray(b"ab"),
+        array.array("B", b"ab"),
         [b"a", b"b"],
         (b"a", "b"),
     ],
@@ -508,9 +574,9 @@ def test_a_read_timeout_is_a_read_timeout_again(provider, pool, recorder):
 def test_a_timeout_before_the_head(provider, recorder, session):
     url = f"{provider.url}/silent"
     with listening(recorder), pytest.raises(requests.ReadTimeout) as live:
-        session.get(url, timeout=0.05)
+        session.get(url, timeout=(20, 0.05))
     with listening(served(recorder)), pytest.raises(requests.ReadTimeout) as again:
-        session.get(url, timeout=0.05)
+        session.get(url, timeout=(20, 0.05))
     assert str(again.value) == str(live.value)
 
 

@@ -59,7 +59,9 @@ def _options(command):
     return [
         parameter
         for parameter in command.params
-        if isinstance(parameter, click.Option) and not parameter.hidden and (parameter.name != "home" or command is main)
+        if isinstance(parameter, click.Option)
+        and not parameter.hidden
+        and (parameter.name != "home" or command is main)
     ]
 
 

@@ -387,8 +387,18 @@ def test_a_frozen_run_pins_its_pool_and_gives_each_trial_a_world_of_its_own(tmp_
     pool = json.loads((tmp_path / "cassettes/frozen/run.json").read_text())["pool"]
     assert sorted(pool) == ["base/a#0", "base/a#1", "base/b#0", "base/b#1"]
     run(agent, "base", trials=3)
-    with pytest.raises(tt.BadInput, match="another configuration"):
-        run(agent, "frozen", freeze="external", source="base")
+    run(agent, "frozen", freeze="external", source="base")  # goes on with the recordings that it began with
+    assert json.loads((tmp_path / "cassettes/frozen/run.json").read_text())["pool"] == pool
+    with pytest.raises(tt.BadInput, match="each trial needs a world of its own"):
+        run(agent, "frozen", trials=3, freeze="external", source="base")
+
+
+def test_a_frozen_run_whose_recordings_are_gone_is_not_continued(tmp_path, run):
+    run(steady, "base")
+    run(steady, "frozen", freeze="external", source="base")
+    (tmp_path / "cassettes/base/a/1.cassette").unlink()
+    with pytest.raises(tt.BadInput, match=r"draws on the recording base/a#1, which has changed or is gone"):
+        run(steady, "frozen", freeze="external", source="base")
 
 
 def test_more_trials_than_worlds_are_refused_before_anything_happens(tmp_path, run):
