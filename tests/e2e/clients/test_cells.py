@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 
 import aiohttp
 import anthropic
@@ -433,3 +434,16 @@ def test_an_sdk_is_seen_whole_by_the_adapter_of_the_client_below_it(cell, stream
     assert first[1] is None
     assert recorder.open == 0
     assert len(recorder.interactions) == provider.count == 1
+
+
+def test_the_table_in_the_docs_holds_exactly_these_cells():
+    """docs/reference/clients.md says which cells there are; each is a test above."""
+    yes = {name: "yes" for name in ("recorded", "replayed", "server gone")}
+    rows = [
+        f"| {client} | {way} | {shape} | {' | '.join(yes.values())} |"
+        for client, way in CELLS
+        for shape in ("whole", "streamed")
+    ]
+    page = Path(__file__).parents[3] / "docs" / "reference" / "clients.md"
+    shown = [line for line in page.read_text().splitlines() if line.startswith("| ") and "| yes |" in line]
+    assert shown == rows
