@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     )
     from cassettes.model import TrialId
     from replay import stats
+    from replay.actors import acting_as
+    from replay.block import trial
     from replay.opening import open_view as open  # noqa: A004  # the public name
+    from replay.production import session
     from replay.scoring import Score, scorer
-    from replay.session import acting_as
     from replay.suite import Price, Suite
     from replay.tasks import Task
-    from replay.trial import Trial, trial
+    from replay.trial import Trial
     from replay.view import Step, View
 
 __all__ = [
@@ -55,6 +57,7 @@ __all__ = [
     "acting_as",
     "open",
     "scorer",
+    "session",
     "stats",
     "tool",
     "trial",
@@ -78,12 +81,13 @@ _MODULE_OF = {
     "Unanswered": "cassettes.errors",
     "UnkeepableValue": "cassettes.errors",
     "View": "replay.view",
-    "acting_as": "replay.session",
+    "acting_as": "replay.actors",
     "open": "replay.opening:open_view",
     "scorer": "replay.scoring",
+    "session": "replay.production",
     "stats": "replay.stats:",
     "tool": "adapters.functions",
-    "trial": "replay.trial",
+    "trial": "replay.block",
 }
 
 

@@ -16,12 +16,13 @@ from importlib import metadata, util
 from typing import Any, Final
 
 from cassettes.model import Cancelled, Error
-from cassettes.recorder import Ticket, current, entered
+from cassettes.recorder import Ticket, current, entered, passed_by
 
+from .aiohttp_played import Nowhere
 from .aiohttp_streams import Streams, Tee
 from .exchange import Exchange
 from .failures import attached, detached
-from .http import Asked, ask, response_head
+from .http import Asked, ask, request_name, response_head
 from .patches import Patches
 from .played import body_less, played
 
@@ -82,7 +83,8 @@ class Library:
         self.protocol = importlib.import_module("aiohttp.client_proto")
         self.errors = importlib.import_module("aiohttp.client_exceptions")
         self.payload = importlib.import_module("aiohttp.payload")
-        self.streams = Streams(self.connector, self.client, self.protocol, self.bare)
+        self.streams = Streams(self.client, self.protocol)
+        self.nowhere = Nowhere(self.connector, self.client, self.protocol)
         self._live = (self.client.ConnectionKey, self.client.RequestInfo, self.client.CIMultiDictProxy)
         compression: Any = importlib.import_module("aiohttp.compression_utils")
         optional = {"br": compression.HAS_BROTLI, "zstd": compression.HAS_ZSTD}
@@ -121,7 +123,7 @@ class Library:
             CassetteError: the outcome is none that an HTTP client can have.
         """
         key = request.connection_key
-        connection = self.streams.nowhere(connector, key, request.loop)
+        connection = self.nowhere.connection(connector, key, request.loop)
         names = {"_conn_key": key, "request_info": request.request_info}
 
         def attach(error: BaseException) -> BaseException:
@@ -177,6 +179,7 @@ def _connecting(original: Any, library: Library) -> Any:
     async def connect(connector: Any, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109 - the original's
         recorder = current()
         if recorder is None:
+            passed_by(lambda: request_name(req.method, req.url))
             return await original(connector, req, traces, timeout)
         asked = await library.asked(req)
         ticket = recorder.begin(asked.call)

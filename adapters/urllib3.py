@@ -17,10 +17,10 @@ from importlib import metadata, util
 from typing import Any, Final
 
 from cassettes.model import Error
-from cassettes.recorder import Recorder, Ticket, current, entered
+from cassettes.recorder import Recorder, Ticket, current, entered, passed_by
 
 from .failures import attached, detached
-from .http import Asked, ask
+from .http import Asked, ask, request_name
 from .patches import Patches
 from .urllib3_responses import Responses, Tee
 
@@ -143,6 +143,7 @@ def _making(original: Any, library: Library) -> Any:
         recorder = current()
         send = functools.partial(original, pool)
         if recorder is None:
+            passed_by(lambda: request_name(method, _url(pool, url)))
             return send(conn, method, url, body=body, headers=headers, **options)
         request = {"retries": None, "response_conn": None, "preload_content": True, "decode_content": True} | options
         request |= {"method": method, "url": url, "body": body, "headers": headers}
@@ -165,12 +166,17 @@ def _tunneling(original: Any, library: Library) -> Any:  # noqa: ARG001 - made a
 
 
 def _ask(pool: Any, method: str, url: str, headers: Mapping[Any, Any] | None, body: Any) -> Asked:
-    if not url.startswith(("http://", "https://")):  # to a proxy it is absolute
-        host = f"[{pool.host}]" if ":" in pool.host else pool.host
-        port = "" if pool.port in {None, {"http": 80, "https": 443}[pool.scheme]} else f":{pool.port}"
-        url = f"{pool.scheme}://{host}{port}{url}"
+    url = _url(pool, url)
     pairs = [(_text(name), _text(value)) for name, value in (headers or {}).items()]
     return ask(_text(method), url, pairs, b"".join(_pieces(body)))
+
+
+def _url(pool: Any, url: str) -> str:
+    if url.startswith(("http://", "https://")):  # to a proxy it is absolute
+        return url
+    host = f"[{pool.host}]" if ":" in pool.host else pool.host
+    port = "" if pool.port in {None, {"http": 80, "https": 443}[pool.scheme]} else f":{pool.port}"
+    return f"{pool.scheme}://{host}{port}{url}"
 
 
 def _sendable(body: Any) -> Any:

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import http.client
-import io
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -20,12 +17,12 @@ from cassettes.recorder import Ticket
 
 from .exchange import Exchange, content_length
 from .http import Asked, response_head
-from .played import CANCELLED, Played, body_less, played
+from .played import CANCELLED, played
+from .urllib3_wire import parsed
 
 __all__ = ["Responses", "Tee"]
 
 _VERSIONS: Final = {10: "HTTP/1.0", 11: "HTTP/1.1", 20: "HTTP/2"}
-_CHUNKED: Final = (("transfer-encoding", "chunked"),)
 
 
 class Responses:
@@ -79,9 +76,7 @@ class Responses:
         if isinstance(answer, Cancelled):
             raise CassetteError(CANCELLED)
         told = played(answer)
-        socket: Any = _Socket(_Wire(_frames(told, request["method"]), _raised(told.error, attach)))
-        original = http.client.HTTPResponse(socket, method=request["method"])
-        original.begin()
+        original = parsed(told, request["method"], _raised(told.error, attach))
         return self._module.HTTPResponse(
             body=original,
             headers=self._module.HTTPHeaderDict(original.headers.items()),
@@ -250,60 +245,6 @@ class _Recording:
         """True if the standard library's response is at its end: it then closes itself."""
         body: Any = getattr(self, "_fp", None)
         return body is None or bool(body.isclosed())
-
-
-class _Wire(io.RawIOBase):
-    """What a server sent, frame by frame; then the error that broke it off."""
-
-    def __init__(self, frames: list[bytes], error: BaseException | None) -> None:
-        super().__init__()
-        self._frames = deque(frames)
-        self._error = error
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._frames:
-            if self._error is not None:
-                raise self._error
-            return 0
-        frame = self._frames.popleft()
-        size = min(len(frame), len(buffer))
-        buffer[:size] = frame[:size]
-        if size < len(frame):
-            self._frames.appendleft(frame[size:])
-        return size
-
-
-class _Socket:
-    """What `http.client` asks of a socket."""
-
-    def __init__(self, wire: _Wire) -> None:
-        self._wire = wire
-
-    def makefile(self, *_: Any) -> io.BufferedReader:
-        return io.BufferedReader(self._wire)
-
-
-def _frames(told: Played, method: str) -> list[bytes]:
-    headers = list(told.headers)
-    frames = list(told.pieces)
-    if body_less(method, told.status):
-        frames = []
-    elif told.whole:
-        headers.append(("content-length", str(sum(map(len, frames)))))
-    elif told.promised is not None:
-        headers.append(("content-length", str(told.promised)))
-    else:
-        headers += _CHUNKED
-        frames = [b"%x\r\n%b\r\n" % (len(frame), frame) for frame in frames]
-        if told.error is None:
-            frames.append(b"0\r\n\r\n")
-    version = told.http_version if told.http_version in {"HTTP/1.0", "HTTP/1.1"} else "HTTP/1.1"
-    phrase = http.client.responses.get(told.status, "")
-    lines = [f"{version} {told.status} {phrase}", *(f"{name}: {value}" for name, value in headers), "", ""]
-    return ["\r\n".join(lines).encode("latin-1", "replace"), *frames]
 
 
 def _raised(error: BaseException | None, attach: Callable[[BaseException], BaseException]) -> BaseException | None:

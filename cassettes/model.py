@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Literal
-from urllib.parse import quote, unquote
 
 from attrs import field, frozen
 
-from .errors import BadInput
+from .identity import TrialId
 
 __all__ = [
     "ENDINGS",
@@ -29,6 +27,7 @@ __all__ = [
     "Mark",
     "Origin",
     "Outcome",
+    "Paced",
     "Patch",
     "Reply",
     "Stream",
@@ -37,6 +36,7 @@ __all__ = [
     "Usage",
     "Value",
     "Verdict",
+    "paced",
 ]
 
 Kind = Literal["model", "tool", "http", "clock", "random"]
@@ -59,43 +59,6 @@ VERDICTS: tuple[Verdict, ...] = (
     "live",
     "refused",
 )
-
-_ID = re.compile(r"(?P<run>[^/]+)/(?P<task>.+)#(?P<index>\d+)", re.DOTALL)
-
-
-@frozen(order=True)
-class TrialId:
-    """``run/task#index``: the last ``#`` and the first ``/`` split."""
-
-    run: str
-    task: str
-    index: int
-
-    @classmethod
-    def parse(cls, text: str) -> TrialId:
-        """Read ``run/task#index``.
-
-        Raises:
-            BadInput: the text has another form.
-        """
-        match = _ID.fullmatch(text)
-        if match is None:
-            raise BadInput(f"{text!r} is no trial id; it has the form run/task#index, such as baseline/exchange-1#0")
-        return cls(match["run"], match["task"], int(match["index"]))
-
-    def __str__(self) -> str:
-        return f"{self.run}/{self.task}#{self.index}"
-
-    @staticmethod
-    def to_path(name: str) -> str:
-        """A run's or task's name as one safe path element (percent-encoded)."""
-        encoded = quote(name, safe=" @+=,()[]{}!'-_~")
-        return encoded.replace(".", "%2E", 1) if encoded.startswith(".") else encoded
-
-    @staticmethod
-    def from_path(element: str) -> str:
-        """The inverse of `to_path`."""
-        return unquote(element)
 
 
 @frozen
@@ -184,17 +147,35 @@ class Stream:
     error: BaseException | None = field(default=None, eq=False)
 
 
+@frozen
+class Paced(Stream):
+    """A recorded stream that is to be handed out as slowly as it came."""
+
+
 Outcome = Value | Error | Cancelled | Stream
+
+
+def paced(outcome: Outcome) -> Outcome:
+    """The outcome, if it is a stream as one that is to be handed out as slowly as it came."""
+    if not isinstance(outcome, Stream):
+        return outcome
+    return Paced(outcome.head, outcome.chunks, outcome.complete, outcome.error)
 
 
 @frozen
 class Usage:
-    """Tokens of one model call; None where the provider did not say."""
+    """Tokens of one model call; None where the provider did not say.
+
+    Attributes:
+        input: the whole prompt; ``cached`` of it came from the provider's cache, ``written`` of it went there.
+        output: the whole answer, ``reasoning`` of it before the text.
+    """
 
     input: int | None = None
     output: int | None = None
     cached: int | None = None
     reasoning: int | None = None
+    written: int | None = None
 
 
 @frozen

@@ -2,119 +2,42 @@
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
-import inspect
 import os
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from contextvars import copy_context
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from attrs import define, field, frozen
-
-from cassettes.errors import (
-    BadInput,
-    BudgetReached,
-    CassetteError,
-    Interrupted,
-    NewerFormat,
-    RecordingFailed,
-    Refused,
-    TrialtapeError,
-)
+from cassettes.errors import BadInput, BudgetReached, Interrupted, RecordingFailed, Refused, TrialtapeError
 from cassettes.model import Ending, Interaction, TrialId
+from cassettes.recorder import Unseen, unwatched, watching
+from cassettes.redact import Redactor, secrets_of
 
+from .agents import is_running, run_agent
+from .budget import Budget
+from .endings import is_infrastructure
 from .home import Home
-from .policy import RECORD, OnMiss, Policy
-from .policy import freeze as freezing
-from .recording import Recording
-from .runs import RunFile, git_state, open_run, packages, pool_pinned_by
+from .leftovers import calls_in, ending_in
+from .plan import Plan, check_worlds, run_file, trial_config
+from .prices import Price, kept_prices
+from .progress import Progress, RunResult
+from .runs import open_run, pool_pinned_by
 from .scorefile import KeptScore, append_scores, read_scores
 from .scoring import Scorer, score_trial
-from .spending import Price, cost_of
-from .tasks import Task, digests_of, fresh_state
+from .setup import Setup
+from .sources import Pool, pool_of, world_of
+from .tasks import Task
 from .throttle import Throttle
-from .trial import Setup, Trial, pool_of, world_of
+from .trial import Trial
 from .view import View
 
-__all__ = ["Plan", "Progress", "RunResult", "carry_out", "run_agent"]
+__all__ = ["carry_out"]
 
-_REPLACED_CAUSES = {"infrastructure"}
 _NOT_RECORDED = {"nothing captured", "recording"}
-
-
-class Progress(Protocol):
-    """Told how a run goes on; called from one thread at a time."""
-
-    def planned(self, total: int, done: int) -> None:
-        """There are ``total`` trials, ``done`` of which an earlier call finished."""
-
-    def finished(self, trial: TrialId, ending: Ending, passed: bool | None) -> None:  # noqa: FBT001  # a verdict
-        """A trial has ended."""
-
-    def replaced(self, trial: TrialId, ending: Ending) -> None:
-        """A trial that failed for reasons of infrastructure is tried again."""
-
-
-@frozen
-class Plan:
-    """What `Suite.run` was asked for."""
-
-    name: str
-    trials: int
-    concurrency: int
-    timeout: float | None
-    retries: int
-    max_cost: float | None
-    freeze: tuple[str, ...]
-    source: str | None
-    on_miss: OnMiss
-    seed: int
-    origin: str | None
-
-    def __attrs_post_init__(self) -> None:
-        if self.trials < 1 or self.concurrency < 1 or self.retries < 0:
-            raise BadInput("trials and concurrency are at least 1, retries at least 0")
-        if self.timeout is not None and self.timeout <= 0:
-            raise BadInput("timeout is in seconds and above 0")
-        if bool(self.freeze) != (self.source is not None):
-            raise BadInput("freeze and source go together: what is frozen, and from which run it is answered")
-
-    @property
-    def policy(self) -> Policy:
-        """How calls are answered."""
-        return freezing(self.freeze, on_miss=self.on_miss) if self.freeze else RECORD
-
-
-@define
-class RunResult:
-    """What came of a run.
-
-    Attributes:
-        endings: how many trials ended how.
-        passed: trials that the primary scorer passed.
-        replaced: attempts that were set aside.
-        problems: trials in which nothing was captured, or not everything could be kept.
-        cost: of the live calls of this session; None without prices.
-        lingering: trials whose agent was still running when they were given up.
-    """
-
-    name: str
-    home: Path
-    trials: int = 0
-    resumed: int = 0
-    endings: Counter[str] = field(factory=Counter)
-    passed: int = 0
-    replaced: int = 0
-    problems: list[str] = field(factory=list)
-    cost: float | None = None
-    lingering: list[str] = field(factory=list)
 
 
 def carry_out(
@@ -127,22 +50,29 @@ def carry_out(
     progress: Progress | None,
 ) -> RunResult:
     """Run what is missing of the plan (see `replay.suite.Suite.run`)."""
-    if plan.max_cost is not None and not prices:
-        raise BadInput("max_cost needs prices: Suite(prices={'MODEL': tt.Price(input=..., output=...)})")
     place = Home.find(home)
     pinned = pool_pinned_by(place, plan.name) if plan.source else {}
-    pools = {task.id: pool_of(place, plan.source, task.id, pinned=pinned) for task in tasks} if plan.source else {}
-    _check_worlds(plan, pools)
-    file = _run_file(plan, tasks, scorers, pools)
+    pools = (
+        {task.id: pool_of(place, plan.source, task.id, plan.ignore, pinned) for task in tasks} if plan.source else {}
+    )
+    check_worlds(plan, pools)
+    file = run_file(plan, tasks, scorers, pools, kept_prices(prices))
     open_run(place, file)
     with _alone(place.run(plan.name), plan.name):
-        run = _Run(plan, place, agent, scorers, prices, progress, pools, file.config["tasks"])
+        before = [] if plan.max_cost is None else map(calls_in, place.recordings(plan.name))
+        budget = Budget(plan.name, plan.max_cost, prices, before)
+        run = _Run(plan, place, agent, scorers, budget, progress, pools, file.config["tasks"])
         missing = run.missing(tasks)
         run.result.trials = len(tasks) * plan.trials
         run.result.resumed = run.result.trials - len(missing)
         if progress is not None:
             progress.planned(run.result.trials, run.result.resumed)
-        run.all(missing)
+        unseen = Unseen()
+        try:
+            with watching(unseen):
+                run.all(missing)
+        finally:
+            run.tell_unseen(unseen)
     return run.result
 
 
@@ -160,51 +90,6 @@ def _alone(folder: Path, name: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def run_agent(agent: Callable[[Any], Any], trial: Trial, timeout: float | None) -> BaseException | None:
-    """Call the agent in this context, with a time limit if wanted; returns what it raised."""
-    if timeout is None:
-        return _call(agent, trial, None)
-    if _is_async(agent):
-        return _call(agent, trial, timeout)
-    raised: list[BaseException | None] = []
-    context = copy_context()
-    worker = threading.Thread(
-        target=lambda: raised.append(context.run(_call, agent, trial, None)), name=f"trial {trial.id}", daemon=True
-    )
-    worker.start()
-    worker.join(timeout)
-    if worker.is_alive():
-        trial.capped(f"timeout of {timeout:g} s")
-        return None
-    return raised[0]
-
-
-def _call(agent: Callable[[Any], Any], trial: Trial, timeout: float | None) -> BaseException | None:
-    try:
-        awaited = agent(trial)
-        if inspect.isawaitable(awaited):
-            asyncio.run(_within(awaited, trial, timeout))
-    except BaseException as error:  # noqa: BLE001  # whatever it is, it becomes the trial's ending
-        return error
-    return None
-
-
-def _is_async(agent: Callable[[Any], Any]) -> bool:
-    return any(inspect.iscoroutinefunction(part) for part in (agent, getattr(agent, "__call__", None)))  # noqa: B004
-
-
-async def _within(agent: Awaitable[Any], trial: Trial, seconds: float | None) -> None:
-    limit = asyncio.timeout(seconds)
-    try:
-        async with limit:
-            await agent
-    except TimeoutError:
-        if not limit.expired():
-            raise
-    if limit.expired():  # also if the agent went on in spite of it
-        trial.capped(f"timeout of {seconds:g} s")
-
-
 class _Run:
     """The state of one call of `carry_out`."""
 
@@ -214,26 +99,26 @@ class _Run:
         home: Home,
         agent: Callable[[Any], Any],
         scorers: Sequence[Scorer],
-        prices: Mapping[str, Price],
+        budget: Budget,
         progress: Progress | None,
-        pools: Mapping[str, list[tuple[Recording, str]]],
+        pools: Mapping[str, Pool],
         digests: Mapping[str, Mapping[str, str | None]],
     ) -> None:
         self.plan = plan
         self.home = home
         self.agent = agent
         self.scorers = scorers
-        self.prices = prices
+        self.budget = budget
         self.progress = progress
         self.pools = pools
         self.digests = digests
         self.throttle = Throttle()
-        self.result = RunResult(plan.name, home.root, cost=0.0 if prices else None)
+        self.result = RunResult(plan.name, home.root, cost=budget.cost)
+        self.escaped: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._active: set[Trial] = set()
         self._stop: TrialtapeError | None = None
         self._interrupted = False
-        self._spent = self._spent_before() if plan.max_cost is not None else 0.0
 
     def missing(self, tasks: Sequence[Task]) -> list[tuple[Task, TrialId]]:
         """The trials still to be run, tasks interleaved; those that did not finish are set aside first."""
@@ -257,7 +142,7 @@ class _Run:
         """
         pool = ThreadPoolExecutor(self.plan.concurrency, thread_name_prefix="trialtape-run")
         waiting = list(reversed(todo))
-        self._check_budget()
+        self._pay(())  # earlier sessions may have spent it all
         running: set[Future[None]] = set()
         try:
             while (waiting and self._stop is None) or running:
@@ -274,15 +159,21 @@ class _Run:
         if self._stop is not None:
             raise self._stop
 
+    def tell_unseen(self, unattributed: Unseen) -> None:
+        """Say in the result what is in no recording."""
+        redactor = Redactor(self.home.redaction_key(), secrets_of(os.environ))
+        counts: Counter[str] = Counter()
+        for name, number in (unattributed.counts + self.escaped).items():
+            self.result.unattributed[redactor.text(name, counts)] += number
+
     # -- one trial ----------------------------------------------------------------------------------------------------
 
     def _one(self, task: Task, identity: TrialId) -> None:
         for attempt in range(self.plan.retries + 1):
             trial = self._trial(task, identity)
             ending = self._attempt(trial)
-            self._spend(trial)
-            replace = ending.status == "error" and ending.cause in _REPLACED_CAUSES
-            if not replace or attempt == self.plan.retries or self._stop is not None:
+            self._pay(trial.session.live_model_calls)
+            if not is_infrastructure(ending) or attempt == self.plan.retries or self._stop is not None:
                 break
             self._set_aside(identity)
             if self.progress is not None:
@@ -308,7 +199,8 @@ class _Run:
             trial.session.stop(Refused(f"{trial.id} has ended"))  # an agent that was given up may call nothing more
             with self._lock:
                 self._active.discard(trial)
-                if any(thread.name == f"trial {trial.id}" and thread.is_alive() for thread in threading.enumerate()):
+                self.escaped.update(trial.session.escaped_work.counts)
+                if is_running(trial):
                     self.result.lingering.append(str(trial.id))
         if isinstance(leaving, KeyboardInterrupt | RecordingFailed):
             raise leaving
@@ -318,29 +210,17 @@ class _Run:
 
     def _trial(self, task: Task, identity: TrialId) -> Trial:
         pool = self.pools.get(task.id, [])
-        config: dict[str, Any] = {
-            "mode": self.plan.policy.mode,
-            "seed": self.plan.seed,
-            "timeout": self.plan.timeout,
-        }
-        if pool:
-            config |= {
-                "freeze": list(self.plan.freeze),
-                "source": self.plan.source,
-                "world": identity.index % len(pool),
-                "worlds": len(pool),
-                "on_miss": self.plan.on_miss,
-            }
         setup = Setup(
             id=identity,
             path=self.home.cassette(identity),
             home=self.home,
             policy=self.plan.policy,
             task=task,
-            source=world_of([recording for recording, _ in pool], identity.index) if pool else None,
-            config=config,
+            source=world_of(pool, identity.index) if pool else None,
+            config=trial_config(self.plan, identity.index, len(pool)),
             environ=os.environ,
             throttle=self.throttle,
+            redact=self.plan.redact,
         )
         trial = Trial(setup)
         if trial.digests != self.digests[task.id]:
@@ -354,35 +234,20 @@ class _Run:
         view = View(self.home.cassette(identity), self.home)
         if view.ending.status not in {"completed", "capped"}:
             return None
-        scores = [(by, score_trial(view, by)) for by in self.scorers]
+        with unwatched():
+            scores = [(by, score_trial(view, by)) for by in self.scorers]
         kept = [KeptScore.of(identity, by.name, by.version, score, view.cassette.digest) for by, score in scores]
         append_scores(self.home, self.plan.name, kept)
         return scores[0][1].passed if scores and view.ending.status == "completed" else None
 
-    def _spend(self, trial: Trial) -> None:
-        if not self.prices:
-            return
-        try:
-            cost = cost_of(trial.session.live_model_calls, self.prices)
-        except BadInput as error:
-            with self._lock:
-                self._stop = self._stop or error
-            return
+    def _pay(self, calls: Sequence[Interaction]) -> None:
+        """What cannot be paid, or has no known price, stops the run."""
         with self._lock:
-            self.result.cost = (self.result.cost or 0.0) + cost
-            self._spent += cost
-            self._check_budget()
-
-    def _check_budget(self) -> None:
-        if self.plan.max_cost is not None and self._spent >= self.plan.max_cost:
-            self._stop = self._stop or BudgetReached(
-                f"run {self.plan.name!r}: {self._spent:.4f} of {self.plan.max_cost:.4f} is spent; "
-                "the same command with a higher --max-cost goes on"
-            )
-
-    def _spent_before(self) -> float:
-        """What the live calls of earlier sessions cost: the budget is the run's."""
-        return sum(cost_of(_live_calls(path), self.prices) for path in self.home.recordings(self.plan.name))
+            try:
+                self.budget.spend(calls)
+            except (BadInput, BudgetReached) as error:
+                self._stop = self._stop or error
+            self.result.cost = self.budget.cost
 
     # -- resuming -----------------------------------------------------------------------------------------------------
 
@@ -390,8 +255,8 @@ class _Run:
         path = self.home.cassette(identity)
         if not path.exists():
             return False
-        ending = _ending_of(path)
-        if ending.status in {"incomplete", "cancelled"} or ending.cause in _REPLACED_CAUSES:
+        ending = ending_in(path)
+        if ending.status in {"incomplete", "cancelled"} or is_infrastructure(ending):
             self._set_aside(identity)
             return False
         return True
@@ -403,7 +268,7 @@ class _Run:
 
     def _count(self, identity: TrialId, scores: Mapping[tuple[str, str, str], bool | None]) -> None:
         """Count a trial from before; it is scored now if an earlier session was killed before it could."""
-        ending = _ending_of(self.home.cassette(identity))
+        ending = ending_in(self.home.cassette(identity))
         verdicts = [scores.get((str(identity), by.name, by.version), "none") for by in self.scorers]
         passed = self._score(identity) if "none" in verdicts else bool(verdicts and verdicts[0] is True)
         self._tell(identity, ending, passed if ending.status == "completed" else None)
@@ -420,56 +285,3 @@ class _Run:
             self._interrupted = True
             for trial in self._active:
                 trial.interrupt()
-
-
-def _ending_of(path: Path) -> Ending:
-    try:
-        return View(path).ending
-    except NewerFormat:
-        raise  # whole, but not for this version
-    except TrialtapeError as error:
-        # A process killed while it created the file leaves no header: nothing had returned yet.
-        return Ending("incomplete", str(error))
-
-
-def _live_calls(path: Path) -> list[Interaction]:
-    try:
-        return list(View(path).cassette)
-    except NewerFormat:
-        raise
-    except CassetteError:
-        return []  # killed while it was created, or damaged: what can be read is counted elsewhere
-
-
-def _check_worlds(plan: Plan, pools: Mapping[str, list[tuple[Recording, str]]]) -> None:
-    for task, pool in pools.items():
-        if plan.trials > len(pool):
-            raise BadInput(
-                f"{plan.trials} trials are asked for, but run {plan.source!r} has {len(pool)} finished trials of task "
-                f"{task!r} as worlds, and each trial needs a world of its own; ask for at most "
-                f"{min(len(found) for found in pools.values())}"
-            )
-
-
-def _run_file(
-    plan: Plan,
-    tasks: Sequence[Task],
-    scorers: Sequence[Scorer],
-    pools: Mapping[str, list[tuple[Recording, str]]],
-) -> RunFile:
-    config: dict[str, Any] = {
-        "mode": plan.policy.mode,
-        "seed": plan.seed,
-        "timeout": plan.timeout,
-        "tasks": {task.id: digests_of(task, fresh_state(task)) for task in tasks},
-    }
-    if plan.freeze:
-        config |= {"freeze": list(plan.freeze), "source": plan.source, "on_miss": plan.on_miss}
-    about = {
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "packages": packages(),
-        "git": git_state(Path.cwd()),
-        "suite": plan.origin,
-    }
-    pool = {str(recording.trial): digest for recordings in pools.values() for recording, digest in recordings}
-    return RunFile(plan.name, config, about, pool, scorers[0].id if scorers else None)

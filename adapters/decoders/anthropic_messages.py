@@ -20,7 +20,7 @@ from cassettes.model import Reply, ToolRequest, Usage
 from .loose import (
     count,
     dumped,
-    failure,
+    fault,
     joined,
     looks_like_json,
     map_of,
@@ -56,9 +56,7 @@ def model(path: str, body: Any) -> str:
 def reply(status: int, body: str | bytes) -> Reply | None:
     """Read a whole answer; None if it is no answer of this protocol."""
     data = parsed(body)
-    if status >= 400:
-        return Reply(error=failure(status, data))
-    error = problem(data)
+    error = fault(status, data)
     if error is not None:
         return Reply(error=error)
     message = map_of(data)
@@ -188,6 +186,7 @@ def _usage(data: Any) -> Usage | None:
         input=total(data.get("input_tokens"), read, written),
         output=count(data.get("output_tokens")),
         cached=count(read),
+        written=count(written),
         reasoning=count(map_of(data.get("output_tokens_details")).get("thinking_tokens")),
     )
 
@@ -229,11 +228,5 @@ def _bedrock_events(data: bytes) -> Iterator[Mapping[str, Any]]:
 
 
 ANTHROPIC_MESSAGES: Final = Decoder(
-    protocol="anthropic-messages",
-    history="messages",
-    recognises=recognises,
-    model=model,
-    reply=reply,
-    reply_from_stream=reply_from_stream,
-    stream_ended=stream_ended,
+    "anthropic-messages", "messages", recognises, model, reply, reply_from_stream, stream_ended
 )

@@ -18,13 +18,12 @@ from cassettes.model import Reply, ToolRequest, Usage
 from .loose import (
     count,
     dumped,
-    failure,
+    fault,
     joined,
     looks_like_json,
     map_of,
     maps_of,
     parsed,
-    problem,
     text_of,
     total,
 )
@@ -55,9 +54,7 @@ def model(path: str, body: Any) -> str:  # noqa: ARG001 - the body does not name
 def reply(status: int, body: str | bytes) -> Reply | None:
     """Read a whole answer; None if it is no answer of this protocol."""
     data = parsed(body)
-    if status >= 400:
-        return Reply(error=failure(status, data))
-    error = problem(data)
+    error = fault(status, data)
     if error is not None:
         return Reply(error=error)
     response = map_of(data)
@@ -153,6 +150,7 @@ def _usage(data: Any) -> Usage | None:
         input=total(data.get("inputTokens"), read, written),
         output=count(data.get("outputTokens")),
         cached=count(read),
+        written=count(written),
     )
 
 
@@ -169,11 +167,5 @@ def _events(data: bytes) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 BEDROCK_CONVERSE: Final = Decoder(
-    protocol="bedrock-converse",
-    history="messages",
-    recognises=recognises,
-    model=model,
-    reply=reply,
-    reply_from_stream=reply_from_stream,
-    stream_ended=stream_ended,
+    "bedrock-converse", "messages", recognises, model, reply, reply_from_stream, stream_ended
 )

@@ -20,6 +20,7 @@ from .loose import (
     dumped,
     failure,
     first,
+    first_choice,
     joined,
     last,
     list_of,
@@ -92,7 +93,7 @@ def _read(found: Iterable[Any]) -> Reply | None:
     ]
     if not responses:
         return None
-    candidates = [_first_candidate(response) for response in responses]
+    candidates = [first_choice(response.get("candidates")) for response in responses]
     parts = [part for candidate in candidates for part in maps_of(map_of(candidate.get("content")).get("parts"))]
     finish = last(text_of(candidate.get("finishReason")) for candidate in candidates)
     refusal = first(_blocked(response.get("promptFeedback")) for response in responses)
@@ -120,11 +121,6 @@ def _responses(data: bytes) -> Iterator[Any]:
     bare = data.find(b"\n{")
     if bare >= 0:
         yield from values_in(data[bare:].decode("utf-8", "replace"))
-
-
-def _first_candidate(response: Mapping[str, Any]) -> Mapping[str, Any]:
-    """With several candidates the first one stands for the reply; a 0 may be left out."""
-    return next((c for c in maps_of(response.get("candidates")) if c.get("index") in (0, None)), {})
 
 
 def _blocked(feedback: Any) -> str | None:
@@ -209,11 +205,5 @@ def _put(root: Any, keys: Sequence[str | int], value: Any, *, append: bool) -> N
 
 
 GOOGLE_GENERATE: Final = Decoder(
-    protocol="google-generate",
-    history="contents",
-    recognises=recognises,
-    model=model,
-    reply=reply,
-    reply_from_stream=reply_from_stream,
-    stream_ended=stream_ended,
+    "google-generate", "contents", recognises, model, reply, reply_from_stream, stream_ended
 )

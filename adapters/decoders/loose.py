@@ -10,7 +10,9 @@ __all__ = [
     "count",
     "dumped",
     "failure",
+    "fault",
     "first",
+    "first_choice",
     "joined",
     "last",
     "list_of",
@@ -83,6 +85,16 @@ def failure(status: int, data: Any) -> str:
     """The message of an answer that is an error by its status."""
     fields = map_of(data)
     return problem(data) or text_of(fields.get("message")) or text_of(fields.get("Message")) or f"HTTP {status}"
+
+
+def fault(status: int, data: Any) -> str | None:
+    """The message of an answer that is an error by its status or by its body; None if it is none."""
+    return failure(status, data) if status >= 400 else problem(data)
+
+
+def first_choice(choices: Any) -> Mapping[str, Any]:
+    """Of several answers the one that stands for the reply: the first; a 0 may be left out."""
+    return next((choice for choice in maps_of(choices) if choice.get("index") in (0, None)), {})
 
 
 def map_of(value: Any) -> Mapping[str, Any]:

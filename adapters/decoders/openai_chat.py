@@ -15,8 +15,9 @@ from cassettes.model import Reply, ToolRequest, Usage
 from .loose import (
     count,
     dumped,
-    failure,
+    fault,
     first,
+    first_choice,
     joined,
     last,
     looks_like_json,
@@ -54,12 +55,12 @@ def model(path: str, body: Any) -> str:
 def reply(status: int, body: str | bytes) -> Reply | None:
     """Read a whole answer; None if it is no answer of this protocol."""
     data = parsed(body)
-    error = failure(status, data) if status >= 400 else problem(data)
+    error = fault(status, data)
     if error is not None:
         return Reply(error=error, id=text_of(map_of(data).get("id")))
     if not isinstance(data, dict):
         return None
-    choice = _first_choice(data)
+    choice = first_choice(data.get("choices"))
     message = map_of(choice.get("message"))
     finish = text_of(choice.get("finish_reason"))
     requests = [_request(call) for call in maps_of(message.get("tool_calls"))]
@@ -86,7 +87,7 @@ def reply_from_stream(data: bytes) -> Reply | None:
     error = first(_error(event, chunk) for event, chunk in found)
     if not chunks and error is None:
         return None
-    choices = [_first_choice(chunk) for chunk in chunks]
+    choices = [first_choice(chunk.get("choices")) for chunk in chunks]
     deltas = [map_of(choice.get("delta")) for choice in choices]
     finish = last(text_of(choice.get("finish_reason")) for choice in choices)
     return Reply(
@@ -177,17 +178,4 @@ def _content(content: Any) -> str | None:
     return text_of(content)
 
 
-def _first_choice(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """With several choices (``n``) the first one stands for the reply."""
-    return next((c for c in maps_of(data.get("choices")) if c.get("index") in (0, None)), {})
-
-
-OPENAI_CHAT: Final = Decoder(
-    protocol="openai-chat",
-    history="messages",
-    recognises=recognises,
-    model=model,
-    reply=reply,
-    reply_from_stream=reply_from_stream,
-    stream_ended=stream_ended,
-)
+OPENAI_CHAT: Final = Decoder("openai-chat", "messages", recognises, model, reply, reply_from_stream, stream_ended)

@@ -189,11 +189,5 @@ def _events(data: bytes) -> list[Mapping[str, Any]]:
 
 
 OPENAI_RESPONSES: Final = Decoder(
-    protocol="openai-responses",
-    history="input",
-    recognises=recognises,
-    model=model,
-    reply=reply,
-    reply_from_stream=reply_from_stream,
-    stream_ended=stream_ended,
+    "openai-responses", "input", recognises, model, reply, reply_from_stream, stream_ended
 )

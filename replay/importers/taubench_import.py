@@ -16,7 +16,8 @@ from replay.runs import RunFile, open_run, packages
 from replay.scorefile import KeptScore, append_scores, read_scores
 
 from .keeping import Keeper
-from .taubench import SCORER, Results, TauTrial
+from .taubench import SCORER, Results
+from .taubench_record import TauTrial
 
 __all__ = ["Imported", "import_results"]
 

@@ -45,7 +45,7 @@ REPLY = Reply(
     finish="tool_use",
     model="claude-a-1",
     id="msg_1",
-    usage=Usage(input=123, output=40, cached=100, reasoning=11),
+    usage=Usage(input=123, output=40, cached=100, reasoning=11, written=20),
 )
 
 
@@ -175,7 +175,9 @@ def test_counts_may_come_at_the_start_or_at_the_end_only():
     head = {"type": "message_start", "message": {"id": "m", "content": [], "usage": {"input_tokens": 0}}}
     assert ANTHROPIC_MESSAGES.reply_from_stream(sse(head, late)).usage == Usage(50, 7)
     early = {**end("end_turn"), "usage": {"input_tokens": 0, "output_tokens": 7}}
-    assert ANTHROPIC_MESSAGES.reply_from_stream(sse(start(output_tokens=1), early)).usage == Usage(123, 7, 100)
+    assert ANTHROPIC_MESSAGES.reply_from_stream(sse(start(output_tokens=1), early)).usage == Usage(
+        123, 7, 100, written=20
+    )
     assert ANTHROPIC_MESSAGES.reply_from_stream(sse({"type": "message_start", "message": {}})).usage is None
 
 

@@ -40,7 +40,7 @@ REPLY = Reply(
     text="Grüße, du.",
     tool_calls=(ToolRequest("t1", "find", '{"a": "ß", "n": [1]}'), ToolRequest("t2", "now", "{}")),
     finish="tool_use",
-    usage=Usage(input=123, output=40, cached=100),
+    usage=Usage(input=123, output=40, cached=100, written=20),
 )
 
 

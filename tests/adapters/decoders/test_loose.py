@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.decoders.loose import dumped, failure, looks_like_json, parsed, problem, total, values_in
+from adapters.decoders.loose import (
+    dumped,
+    failure,
+    fault,
+    first_choice,
+    looks_like_json,
+    parsed,
+    problem,
+    total,
+    values_in,
+)
 
 
 def test_what_is_too_deep_is_absent():
@@ -66,6 +76,16 @@ def test_what_is_an_error(data, message):
 def test_an_error_by_its_status_always_has_a_message():
     assert failure(500, {"message": "m"}) == failure(500, {"Message": "m"}) == "m"
     assert failure(500, {"message": 5}) == failure(500, "m") == failure(500, None) == "HTTP 500"
+
+
+def test_an_answer_is_an_error_by_its_status_or_by_its_body():
+    assert (fault(200, {}), fault(200, {"error": "m"}), fault(500, {})) == (None, "m", "HTTP 500")
+
+
+def test_the_first_choice_stands_for_the_reply():
+    assert first_choice([{"index": 1}, {"index": 0, "a": 1}]) == {"index": 0, "a": 1}
+    assert first_choice([{"a": 1}, {"a": 2}]) == {"a": 1}
+    assert first_choice([{"index": 1}, "x"]) == first_choice(None) == {}
 
 
 def test_totals_and_beginnings():

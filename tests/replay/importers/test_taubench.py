@@ -16,69 +16,15 @@ from replay.importers.taubench import read_results
 from replay.runs import load_run
 from replay.scorefile import read_scores
 from replay.view import View
+from tests.replay.importers.records import STOP, asks, read, record, result, says, user, whats, written
 
 AIRLINE = Path(__file__).parents[3].parent / "shared" / "data" / "taubench" / "gpt-4o-airline.json"
 needs_airline = pytest.mark.skipif(
     not AIRLINE.exists(), reason=f"{AIRLINE} is not here: the tau-bench recordings are no part of the project"
 )
 
-STOP = {"role": "user", "content": "Thanks. ###STOP###"}
+
 CAPPED = {(33, 0), (2, 1), (9, 2), (9, 3), (46, 3)}
-
-
-def asks(*calls, content=None):
-    """An assistant message with tool calls of (id, name, arguments)."""
-    return {
-        "role": "assistant",
-        "content": content,
-        "tool_calls": [
-            {
-                "id": identity,
-                "type": "function",
-                "function": {"name": name, "arguments": a if isinstance(a, str) else json.dumps(a)},
-            }
-            for identity, name, a in calls
-        ],
-    }
-
-
-def result(identity, name, content):
-    return {"role": "tool", "tool_call_id": identity, "name": name, "content": content}
-
-
-def says(text):
-    return {"role": "assistant", "content": text}
-
-
-def user(text):
-    return {"role": "user", "content": text}
-
-
-def record(*messages, task_id=0, trial=0, reward=1.0, **changes):
-    reward_info = {"reward": reward, "info": {"r_actions": True, "gt_data_hash": "00"}, "actions": []}
-    made = {
-        "task_id": task_id,
-        "reward": reward,
-        "info": {
-            "task": {"user_id": "u", "actions": [{"name": "a", "kwargs": {}}], "instruction": "Do.", "outputs": ["1"]},
-            "source": "user",
-            "user_cost": 0.0,
-            "reward_info": reward_info,
-        },
-        "traj": [{"role": "system", "content": "policy"}, user("hi"), *messages],
-        "trial": trial,
-    }
-    return {**made, **changes}
-
-
-def read(tmp_path, *records):
-    return read_results(written(tmp_path, *records))
-
-
-def written(tmp_path, *records, name="results.json"):
-    path = tmp_path / name
-    path.write_text(json.dumps(list(records)))
-    return path
 
 
 def run(home, *arguments):
@@ -134,9 +80,9 @@ def test_the_airline_recordings(airline):
 def test_every_message_of_the_airline_recordings_is_kept_in_its_place(airline):
     home, _ = airline
     twice = 0
-    for record in json.loads(AIRLINE.read_bytes()):
-        view = View(home.cassette(TrialId("airline", str(record["task_id"]), record["trial"])), home)
-        traj, steps, at = record["traj"], iter(view.steps), 0
+    for entry in json.loads(AIRLINE.read_bytes()):
+        view = View(home.cassette(TrialId("airline", str(entry["task_id"]), entry["trial"])), home)
+        traj, steps, at = entry["traj"], iter(view.steps), 0
         ids = [call["id"] for m in traj for call in m.get("tool_calls") or []]
         twice += len(ids) > len(set(ids))
         turns = [m.data for m in view.cassette.marks() if m.kind == "message"]
@@ -206,10 +152,6 @@ def steps_of(trial):
 
 def tools_of(trial):
     return [(i.call.name, i.call.arguments, i.outcome.value) for i in steps_of(trial) if i.call.kind == "tool"]
-
-
-def whats(results):
-    return [remark.what for remark in results.remarks]
 
 
 def test_an_id_used_twice_does_not_mix_results(tmp_path):
@@ -325,105 +267,7 @@ def test_results_inside_user_messages_are_told(tmp_path):
     assert "act or react" in whats(results)[0]
 
 
-# -- endings and rewards -----------------------------------------------------------------------------------------------
-
-
-def unscored(*messages, **changes):
-    made = record(*messages, reward=0.0, **changes)
-    made["info"]["reward_info"] = None
-    return made
-
-
-def test_endings(tmp_path):
-    transfer = [asks(("c", "transfer_to_human_agents", {})), result("c", "transfer_to_human_agents", "ok")]
-    failed = {"error": "RateLimitError: slow down\nnow", "traceback": "..."}
-    turns = [m for i in range(30) for m in (says(str(i)), user("go on"))]
-    results = read(
-        tmp_path,
-        record(says("a"), STOP, trial=0),
-        record(*transfer, trial=1),
-        unscored(*turns, trial=2),
-        {"task_id": 0, "trial": 3, "reward": 0.0, "info": failed, "traj": []},
-        unscored(*turns[:8], trial=4),
-        unscored(says("a"), STOP, trial=5),
-        record(says("a"), trial=6),
-        {**record(trial=7), "traj": []},
-        record(says("a"), user("###STOP### is what I would say"), says("no"), user("bye"), trial=8),
-    )
-    assert [(t.ending.status, t.ending.reason, t.ending.cause) for t in results.trials] == [
-        ("completed", "user_stop", None),
-        ("completed", "transfer_to_human_agents", None),
-        ("capped", "30 agent actions", None),
-        ("error", "RateLimitError: slow down\nnow", "infrastructure"),
-        ("capped", "4 agent actions", None),
-        ("completed", "user_stop", None),
-        ("completed", None, None),
-        ("error", "empty trajectory", "infrastructure"),
-        ("completed", None, None),
-    ]
-    assert [t.score.passed for t in results.trials] == [True, True, None, None, None, None, True, True, True]
-    told = {remark.trial: remark.what for remark in results.remarks}
-    assert {3, 4, 5, 6, 7, 8} == told.keys()
-    assert told[3].endswith("RateLimitError: slow down")
-    assert "4 agent actions (the cap is 30)" in told[4]
-    assert "never scored" in told[5]
-
-
-@pytest.mark.parametrize(
-    ("reward", "value", "passed"),
-    [
-        (1.0, 1.0, True),
-        (1, 1.0, True),
-        (1 - 9e-7, 1 - 9e-7, True),
-        (1 + 9e-7, 1 + 9e-7, True),
-        (1 - 2e-6, 1 - 2e-6, False),
-        (1.5, 1.5, False),
-        (0.0, 0.0, False),
-        (None, None, None),
-        ("1", None, None),
-        (True, None, None),
-        (float("nan"), None, None),
-        (10**400, None, None),
-    ],
-)
-def test_rewards(tmp_path, reward, value, passed):
-    results = read(tmp_path, record(says("a"), STOP, reward=reward))
-    score = results.trials[0].score
-    assert (score.value, score.passed) == (value, passed)
-    assert bool(results.remarks) == (value is None)
-
-
-def test_the_parts_of_a_reward_are_its_evidence(tmp_path):
-    lost = record(says("a"), STOP)
-    lost["info"]["reward_info"]["info"] = {"r_outputs": 0.0, "outputs": {"1": False}}
-    other = record(says("a"), STOP, trial=1, reward=0.0)
-    other["info"]["reward_info"]["reward"] = 1.0
-    results = read(tmp_path, lost, other)
-    assert results.trials[0].score.evidence["components"] == {"r_outputs": 0.0}
-    assert results.trials[0].score.evidence["info"]["outputs"] == {"1": False}
-    assert results.trials[1].score.evidence["components"] == {"r_actions": True}
-    assert whats(results) == ["its reward is 0.0, but 1.0 in reward_info; the first is kept"]
-
-
-def test_a_task_and_its_digests(tmp_path):
-    a, b, c = record(STOP), record(STOP, task_id="x/1#2"), record(STOP, task_id=2)
-    b["info"]["task"]["actions"] = []
-    c["info"]["task"]["instruction"] = "Other."
-    first, second, third = (trial.definition for trial in read(tmp_path, a, b, c).trials)
-    assert (first["id"], first["instruction"], first["outputs"]) == ("0", "Do.", ["1"])
-    assert first["actions"] == [{"name": "a", "kwargs": {}}]
-    assert first["digests"]["state"] is None
-    assert second["id"] == "x/1#2"
-    assert first["digests"]["expected"] != second["digests"]["expected"]
-    assert first["digests"]["instruction"] == second["digests"]["instruction"] != third["digests"]["instruction"]
-
-
-def test_what_is_not_known_is_said(tmp_path):
-    bare = {name: value for name, value in record(says("a"), STOP).items() if name != "info"}
-    results = read(tmp_path, bare)
-    assert results.trials[0].definition["digests"] == {"instruction": None, "expected": None, "state": None}
-    assert (results.trials[0].ending.status, results.trials[0].score.passed) == ("completed", None)
-    assert "no info" in whats(results)[0]
+# -- the file's name ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,100 @@
+"""What a trial writes down: its interactions in one order, and what could not be kept of them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from attrs import evolve
+
+from cassettes.codec import Snapshot, snapshot
+from cassettes.errors import TrialtapeError, UnkeepableValue
+from cassettes.model import Call, Interaction, Mark, Patch, Value
+from cassettes.values import pack
+from cassettes.writer import CassetteWriter
+
+from .state import StateTracker
+
+__all__ = ["Journal"]
+
+
+class Journal:
+    """The written side of one trial, with its clock.
+
+    Args:
+        writer: where interactions go.
+
+    Attributes:
+        state: the tracked state, if any.
+        problems: what could not be recorded faithfully.
+    """
+
+    def __init__(self, writer: CassetteWriter) -> None:
+        self.state: StateTracker | None = None
+        self.problems: list[TrialtapeError] = []
+        self._writer = writer
+        self._began = time.perf_counter()
+        self._order = 0
+
+    def place(self) -> int:
+        """The next place in the one order of all starts and ends."""
+        self._order += 1
+        return self._order
+
+    def now(self) -> float:
+        """Seconds since the trial began."""
+        return time.perf_counter() - self._began
+
+    def arguments(self, call: Call, step: int) -> Snapshot:
+        """The call's arguments as they are now; what has no lossless form is named instead."""
+        try:
+            return snapshot(call)
+        except UnkeepableValue as error:
+            path = error.path.replace("value", "arguments", 1)
+            problem = self._problem(path, error, step, call)
+            return Snapshot(pack({"unkept": str(problem)}), {})
+
+    def append(self, interaction: Interaction, arguments: Snapshot) -> Interaction:
+        """Write an interaction; returns it as it was kept: an outcome that has no lossless form is named instead.
+
+        Raises:
+            CassetteError: it could not be written.
+            UnkeepableValue: it cannot be kept, not even without its outcome.
+        """
+        try:
+            self._writer.append(interaction, arguments)
+        except UnkeepableValue as error:
+            problem = self._unkept(interaction, error)
+        else:
+            return interaction
+        bare = evolve(interaction, outcome=Value({"unkept": str(problem)}))
+        try:
+            self._writer.append(bare, arguments)
+        except UnkeepableValue as error:
+            raise self._unkept(interaction, error) from error
+        return bare
+
+    def mark(self, kind: str, data: Any) -> None:
+        """Write a mark.
+
+        Raises:
+            UnkeepableValue: its data has no lossless form.
+        """
+        self._writer.mark(Mark(kind, self.now(), data))
+
+    def change(self) -> Patch | None:
+        """What changed in the tracked state; a part of it that cannot be kept is a problem of the trial."""
+        try:
+            return None if self.state is None else self.state.change()
+        except UnkeepableValue as error:
+            self.problems.append(error)
+            return None
+
+    def _unkept(self, interaction: Interaction, error: UnkeepableValue) -> UnkeepableValue:
+        path = "result" + error.path.removeprefix("value").removeprefix("[1]")
+        return self._problem(path, error, interaction.step, interaction.call)
+
+    def _problem(self, path: str, error: UnkeepableValue, step: int, call: Call) -> UnkeepableValue:
+        problem = UnkeepableValue(path, f"{error.reason} (step {step}, {call.name})")
+        self.problems.append(problem)
+        return problem

@@ -1,0 +1,56 @@
+"""All that a trial is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from attrs import frozen
+
+from cassettes.given import GivenRule
+from cassettes.model import TrialId
+
+from .home import Home
+from .playback import Playback
+from .policy import Policy
+from .tasks import Task
+from .throttle import Throttle
+from .worlds import World
+
+__all__ = ["Setup"]
+
+
+@frozen
+class Setup:
+    """All that a trial is made from; `replay.block`, the runner of suites and the verifier build it.
+
+    Attributes:
+        source: the recorded answers, made ready for this trial.
+        config: kept in the cassette's header.
+        environ: where secrets are looked for.
+        index_is_free: the index was only proposed: if another trial takes it first, the next free one serves.
+        redact: the user's redaction rules.
+        pace: recorded streams are handed out as slowly as they came.
+        seed_of: the trial whose seed this one has, if not its own: a replay's is that of the recording.
+    """
+
+    id: TrialId
+    path: Path
+    home: Home
+    policy: Policy
+    task: Task
+    source: Playback | World | None
+    config: Mapping[str, Any]
+    environ: Mapping[str, str]
+    throttle: Throttle | None = None
+    index_is_free: bool = False
+    seed_of: TrialId | None = None
+    redact: tuple[GivenRule, ...] = ()
+    pace: bool = False
+
+    def seed_for(self, trial: TrialId) -> int:
+        """The seed of ``trial``, which may have another index than was proposed."""
+        seeded = self.seed_of or trial
+        return crc32(f"{self.config.get('seed', 0)}/{seeded.task}#{seeded.index}".encode())

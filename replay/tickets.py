@@ -1,0 +1,129 @@
+"""One call in progress: what the adapter holds until the call has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cassettes.errors import TrialStopped
+from cassettes.model import (
+    Call,
+    Cancelled,
+    Chunk,
+    Error,
+    Interaction,
+    Origin,
+    Outcome,
+    Patch,
+    Reply,
+    Stream,
+    Value,
+)
+
+from .journal import Journal
+
+__all__ = ["Ended", "SessionTicket"]
+
+Ended = Callable[["SessionTicket", Outcome, Reply | None], None]
+
+
+class SessionTicket:
+    """One call in progress; implements `cassettes.recorder.Ticket`.
+
+    Args:
+        journal: of the trial that the call belongs to.
+        ended: told how the call ended, if it went live.
+        parent: the call inside which this one happens.
+
+    Attributes:
+        key: of a call that was looked up; empty of others.
+        is_span: the call runs whatever is frozen, and what is inside it is matched.
+    """
+
+    __slots__ = (
+        "_chunks",
+        "_ended",
+        "answer",
+        "arguments",
+        "at",
+        "call",
+        "delay",
+        "is_span",
+        "journal",
+        "key",
+        "origin",
+        "parent",
+        "started",
+        "step",
+    )
+
+    def __init__(
+        self,
+        journal: Journal,
+        ended: Ended,
+        call: Call,
+        step: int,
+        started: int,
+        at: float,
+        parent: SessionTicket | None,
+    ) -> None:
+        self.journal = journal
+        self.call = call
+        self.step = step
+        self.started = started
+        self.at = at
+        self.parent = parent
+        self.answer: Outcome | None = None
+        self.delay = 0.0
+        self.origin = Origin()
+        self.key = ""
+        self.is_span = False
+        self.arguments = journal.arguments(call, step)
+        self._ended = ended
+        self._chunks: list[Chunk] = []
+
+    def done(self, value: Any, reply: Reply | None = None) -> None:
+        """The call returned ``value``."""
+        self._ended(self, Value(value), reply)
+
+    def failed(self, error: BaseException) -> None:
+        """The call raised ``error``."""
+        if not isinstance(error, TrialStopped):
+            self._ended(self, Error(error), None)
+
+    def cancelled(self) -> None:
+        """The caller gave the call up."""
+        self._ended(self, Cancelled(), None)
+
+    def chunk(self, data: Any) -> None:
+        """The next piece of a stream arrived."""
+        self._chunks.append(Chunk(self.journal.now() - self.at, data))
+
+    def closed(
+        self,
+        head: Any,
+        *,
+        complete: bool,
+        error: BaseException | None = None,
+        decode: Callable[[tuple[Any, ...]], Reply | None] | None = None,
+    ) -> None:
+        """The stream ended."""
+        reply = None if decode is None else decode(tuple(chunk.data for chunk in self._chunks))
+        self._ended(self, Stream(head, tuple(self._chunks), complete, error), reply)
+
+    def interaction(self, outcome: Outcome, reply: Reply | None, patch: Patch | None) -> Interaction:
+        """The call with its outcome, which came just now."""
+        ended, now = self.journal.place(), self.journal.now()
+        return Interaction(
+            step=self.step,
+            call=self.call,
+            outcome=outcome,
+            started=self.started,
+            ended=ended,
+            at=self.at,
+            duration=now - self.at,
+            origin=self.origin,
+            parent=None if self.parent is None else self.parent.step,
+            reply=reply,
+            patch=patch,
+        )
