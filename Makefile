@@ -4,7 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint format bench docs clean
+# openai 1.x on httpx, beside the newer one on httpx2 that .venv has.
+COMPAT := .venv-compat
+COMPAT_READY := $(COMPAT)/.ready
+COMPAT_PACKAGES := "openai>=1.100,<2" "httpx>=0.28,<0.29" "brotli>=1.1" "pytest>=9.0"
+
+.PHONY: demo test test-slow test-compat lint format bench docs clean
 
 $(READY): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed (PYTHON=... names it)"; exit 2; }
@@ -24,6 +29,18 @@ test: $(READY)  ## the whole suite, less the checks marked slow
 test-slow: $(READY)  ## the checks marked slow
 	@$(BIN)/python -m pytest -m slow
 
+$(COMPAT_READY): pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed (PYTHON=... names it)"; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed (PYTHON=... names it)"; exit 2; }
+	@echo "Setting up $(COMPAT) (once) ..."
+	@$(PYTHON) -m venv $(COMPAT)
+	@$(COMPAT)/bin/python -m pip install --quiet --upgrade pip
+	@$(COMPAT)/bin/python -m pip install --quiet --editable . $(COMPAT_PACKAGES)
+	@touch $(COMPAT_READY)
+
+test-compat: $(COMPAT_READY)  ## openai 1.x on httpx, in an environment of its own
+	@TRIALTAPE_COMPAT=1 $(COMPAT)/bin/python -m pytest tests/compat
+
 lint: $(READY)  ## ruff, mypy strict, import-linter
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
@@ -41,4 +58,4 @@ docs: $(READY)  ## check that every code block of the README and the docs runs
 	@$(BIN)/python -m pytest tests/docs
 
 clean:
-	rm -rf $(VENV) .trialtape .pytest_cache .mypy_cache .ruff_cache .import_linter_cache dist
+	rm -rf $(VENV) $(COMPAT) .trialtape .pytest_cache .mypy_cache .ruff_cache .import_linter_cache dist

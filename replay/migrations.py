@@ -115,3 +115,13 @@ def m002_views(db: Database) -> None:
         WHERE s.passed = 0 OR t.ending <> 'completed'
         """,
     )
+
+
+@MIGRATIONS()
+def m003_costs(db: Database) -> None:
+    """What costs are made of; the rows are made anew from the cassettes, which hold it."""
+    db.table("interactions").add_column("cached_tokens", int)
+    db.table("interactions").add_column("billed", int)
+    db.table("interactions").add_column("written_tokens", int)
+    for table in ("interactions", "trials"):
+        db.execute(f"DELETE FROM {table}")  # noqa: S608  # names are ours

@@ -1,24 +1,194 @@
-"""What live model calls cost, by prices that the user gives."""
+"""What live model calls used, and what that costs.
+
+Answers from recordings cost nothing. A cost that is not known is never told as 0.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from cassettes.errors import BadInput
 from cassettes.model import Error, Interaction
 
-__all__ = ["Price", "cost_of"]
+from .prices import CURRENCY, Price, PriceList
+
+__all__ = ["Cost", "Price", "Spent", "cost_of", "is_billed", "merged", "money", "priced", "spent_by"]
+
+
+@define
+class Spent:
+    """What the billed calls of one model used.
+
+    Attributes:
+        untold: calls that did not tell their usage.
+        largest: the longest prompt.
+    """
+
+    model: str
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    written: int = 0
+    largest: int = 0
+    untold: int = 0
+
+    def add(self, other: Spent) -> None:
+        """Count ``other`` in, which is of the same model."""
+        self.calls += other.calls
+        self.input += other.input
+        self.output += other.output
+        self.cached += other.cached
+        self.written += other.written
+        self.largest = max(self.largest, other.largest)
+        self.untold += other.untold
+
+    def at(self, price: Price) -> float:
+        """What the tokens that were told cost."""
+        cached = price.input if price.cached is None else price.cached
+        written = price.input if price.written is None else price.written
+        plain = self.input - self.cached - self.written
+        parts = (plain * price.input, self.cached * cached, self.written * written, self.output * price.output)
+        return sum(parts) / 1e6
 
 
 @frozen
-class Price:
-    """Of one model, per million tokens; ``cached`` input tokens cost as much as others unless said."""
+class Cost:
+    """What live model calls used and cost.
 
-    input: float
-    output: float
-    cached: float | None = None
+    Attributes:
+        calls: that are billed; ``input`` and ``output`` are their tokens, as far as they were told.
+        amount: None if anything in it is unknown.
+        at_least: what is known of it; None if nothing is.
+        unknown: the models whose cost is not known, and why.
+        date: of the table's prices that were used, the oldest; None if none was.
+        own: some prices are the user's own.
+    """
+
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+    amount: float | None = 0.0
+    at_least: float | None = 0.0
+    unknown: Mapping[str, str] = field(factory=dict)
+    date: str | None = None
+    own: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON-like data."""
+        return {
+            "amount": self.amount,
+            "at_least": self.at_least,
+            "currency": None if self.date is None else CURRENCY,
+            "prices_date": self.date,
+            "own_prices": self.own,
+            "unknown": dict(self.unknown),
+            "calls": self.calls,
+            "input_tokens": self.input,
+            "output_tokens": self.output,
+        }
+
+    def __str__(self) -> str:
+        if not self.calls:
+            return "cost 0: no live model call"
+        if self.amount is not None:
+            return f"cost {self._money(self.amount)}, {self._source()}"
+        known = "" if self.at_least is None else f"; at least {self._money(self.at_least)}, {self._source()}"
+        unlisted = [model for model, why in self.unknown.items() if why == _unlisted(model)]
+        others = [why for model, why in self.unknown.items() if model not in unlisted]
+        whys = [_unlisted(", ".join(unlisted)), *others] if unlisted else others
+        return f"cost unknown: {'; '.join(whys)}{known}"
+
+    def line(self) -> str:
+        """Tokens and cost on one line."""
+        if not self.calls:
+            return "live model calls: none, so cost 0"
+        used = f"{self.input} tokens in, {self.output} out, " if self.input or self.output else ""
+        return f"live model calls: {used}{self}"
+
+    def _money(self, amount: float) -> str:
+        return money(amount) if self.date is None else f"{money(amount)} {CURRENCY}"
+
+    def _source(self) -> str:
+        if self.date is None:
+            return "by the suite's own prices"
+        return f"prices of {self.date}" + (" and the suite's own" if self.own else "")
+
+
+def money(amount: float) -> str:
+    """An amount as text; a small one is not rounded to 0."""
+    return f"{amount:.4f}" if not amount or amount >= 0.01 else f"{Decimal(f'{amount:.3g}'):f}"
+
+
+def is_billed(interaction: Interaction) -> bool:
+    """True for a live model call, unless it was refused or reached nobody."""
+    if interaction.call.kind != "model" or not interaction.origin.live:
+        return False
+    reply = interaction.reply
+    failed = isinstance(interaction.outcome, Error) or (reply is not None and reply.error is not None)
+    return not (failed and _used(interaction).untold)
+
+
+def spent_by(interactions: Iterable[Interaction]) -> list[Spent]:
+    """What the billed ones among ``interactions`` used, by model."""
+    return merged(_used(interaction) for interaction in interactions if is_billed(interaction))
+
+
+def merged(spent: Iterable[Spent]) -> list[Spent]:
+    """One of each model."""
+    found: dict[str, Spent] = {}
+    for part in spent:
+        found.setdefault(part.model, Spent(part.model)).add(part)
+    return list(found.values())
+
+
+def priced(spent: Iterable[Spent], prices: PriceList) -> Cost:
+    """What it costs by these prices."""
+    parts = merged(spent)
+    total, unknown, dates, own, known = 0.0, {}, set(), False, not parts
+    for part in parts:
+        listed = prices.find(part.model)
+        if listed is None:
+            unknown[part.model] = _unlisted(part.model)
+            continue
+        price = listed.price
+        if price.up_to is not None and part.largest > price.up_to:
+            unknown[part.model] = f"no price for {part.model} with prompts of more than {price.up_to} tokens"
+            continue
+        if part.written and price.written is None:
+            unknown[part.model] = f"no price for what {part.model} wrote to its provider's cache"
+        if part.untold:
+            unknown[part.model] = _untold(part)
+            if part.untold == part.calls:
+                continue
+        known = True
+        total += part.at(price)
+        dates |= set() if listed.date is None else {listed.date}
+        own = own or listed.date is None
+    return Cost(
+        calls=sum(part.calls for part in parts),
+        input=sum(part.input for part in parts),
+        output=sum(part.output for part in parts),
+        amount=None if unknown else total,
+        at_least=total if known else None,
+        unknown=unknown,
+        date=min(dates, default=None),
+        own=own,
+    )
+
+
+def _unlisted(model: str) -> str:
+    return f"no price for {model}"
+
+
+def _untold(part: Spent) -> str:
+    if part.calls == 1:
+        return f"a call of {part.model} told no usage"
+    return f"{part.untold} of {part.calls} calls of {part.model} told no usage"
 
 
 def cost_of(interactions: Iterable[Interaction], prices: Mapping[str, Price]) -> float:
@@ -29,21 +199,42 @@ def cost_of(interactions: Iterable[Interaction], prices: Mapping[str, Price]) ->
     """
     total = 0.0
     for interaction in interactions:
-        if interaction.call.kind != "model" or not interaction.origin.live:
+        if not is_billed(interaction):
             continue
-        price = prices.get(interaction.call.name)
+        model, used = interaction.call.name, _used(interaction)
+        price = prices.get(model)
         if price is None:
             raise BadInput(
-                f"the cost of model {interaction.call.name!r} is unknown; give its price to the suite: "
-                f"Suite(prices={{{interaction.call.name!r}: tt.Price(input=..., output=...)}})"
+                f"the cost of model {model!r} is unknown; give its price to the suite: "
+                f"Suite(prices={{{model!r}: tt.Price(input=..., output=...)}})"
             )
-        reply = interaction.reply
-        usage = None if reply is None else reply.usage
-        if usage is None or usage.input is None or usage.output is None:
-            if isinstance(interaction.outcome, Error) or (reply is not None and reply.error is not None):
-                continue  # a call that was refused, or reached nobody, is not billed
-            raise BadInput(f"a call of model {interaction.call.name!r} told no usage, so its cost is unknown")
-        cached = usage.cached or 0
-        cached_price = price.input if price.cached is None else price.cached
-        total += ((usage.input - cached) * price.input + cached * cached_price + usage.output * price.output) / 1e6
+        if price.up_to is not None and used.largest > price.up_to:
+            raise BadInput(
+                f"the cost of model {model!r} is unknown: its price holds for prompts of up to {price.up_to} tokens, "
+                f"and one has {used.largest}; give the price of long prompts to the suite"
+            )
+        if used.written and price.written is None:
+            raise BadInput(
+                f"the cost of model {model!r} is unknown: it wrote to its provider's cache, which has no price; give "
+                "it to the suite: tt.Price(..., written=...)"
+            )
+        if used.untold:
+            raise BadInput(f"a call of model {model!r} told no usage, so its cost is unknown")
+        total += used.at(price)
     return total
+
+
+def _used(interaction: Interaction) -> Spent:
+    usage = None if interaction.reply is None else interaction.reply.usage
+    if usage is None:
+        return Spent(interaction.call.name, calls=1, untold=1)
+    return Spent(
+        interaction.call.name,
+        calls=1,
+        input=usage.input or 0,
+        output=usage.output or 0,
+        cached=usage.cached or 0,
+        written=usage.written or 0,
+        largest=usage.input or 0,
+        untold=int(usage.input is None or usage.output is None),
+    )

@@ -24,48 +24,10 @@ import trialtape as tt
 from adapters.aiohttp import AIOHTTP
 from adapters.urllib3 import URLLIB3
 from cassettes.recorder import listening
+from tests.asking import KEY, Asked, with_async_openai, with_openai
 from tests.fakes import ListRecorder
 
-ASKED = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
-KEY = "sk-no-real-key-0123456789abcdef"
 TOOL = {"type": "object", "properties": {"zip_code": {"type": "string"}}}
-PIECES = {"x-chunks": "12"}
-
-
-class Asked:
-    """What one cell asks of its client.
-
-    Attributes:
-        take: leave the stream after that many pieces.
-        headers: tell the provider what to do.
-        tools: offer one.
-    """
-
-    def __init__(self, url, *, stream, take=None, headers=None, tools=False):
-        self.url, self.stream, self.take, self.tools = url, stream, take, tools
-        self.headers = PIECES | (headers or {})
-
-    def body(self):
-        return ASKED | ({"stream": True} if self.stream else {})
-
-    @property
-    def chat(self):
-        return f"{self.url}/v1/chat/completions"
-
-    def taken(self, pieces, got):
-        """Put the pieces into ``got``, as many as are wanted."""
-        for piece in pieces:
-            got.append(piece)
-            if len(got) == self.take:
-                break
-        return got
-
-    async def ataken(self, pieces, got):
-        async for piece in pieces:
-            got.append(piece)
-            if len(got) == self.take:
-                break
-        return got
 
 
 # -- bare clients
@@ -128,26 +90,6 @@ async def with_aiohttp(asked, got):
 
 
 # -- SDKs
-
-
-def with_openai(asked, got):
-    with openai.OpenAI(api_key=KEY, base_url=f"{asked.url}/v1", max_retries=0) as client:
-        answer = client.chat.completions.create(**asked.body(), extra_headers=asked.headers)
-        if asked.stream:
-            with answer:
-                asked.taken((chunk.model_dump() for chunk in answer), got)
-        else:
-            got.append(answer.model_dump())
-
-
-async def with_async_openai(asked, got):
-    async with openai.AsyncOpenAI(api_key=KEY, base_url=f"{asked.url}/v1", max_retries=0) as client:
-        answer = await client.chat.completions.create(**asked.body(), extra_headers=asked.headers)
-        if asked.stream:
-            async with answer:
-                await asked.ataken((chunk.model_dump() async for chunk in answer), got)
-        else:
-            got.append(answer.model_dump())
 
 
 def anthropic_options(asked):
@@ -438,7 +380,7 @@ def test_an_sdk_is_seen_whole_by_the_adapter_of_the_client_below_it(cell, stream
 
 def test_the_table_in_the_docs_holds_exactly_these_cells():
     """docs/reference/clients.md says which cells there are; each is a test above."""
-    yes = {name: "yes" for name in ("recorded", "replayed", "server gone")}
+    yes = dict.fromkeys(("recorded", "replayed", "server gone"), "yes")
     rows = [
         f"| {client} | {way} | {shape} | {' | '.join(yes.values())} |"
         for client, way in CELLS
