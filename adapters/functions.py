@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar, get_args, overload
 from attrs import frozen
 
 from cassettes.model import Call, Changed, Effect
-from cassettes.recorder import aperform, current, perform
+from cassettes.recorder import aperform, current, passed_by, perform
 
 from .binding import Binder, Template
 from .changes import changed, redo, snapshot
@@ -100,10 +100,16 @@ def tool(
 def _wrapped(function: Callable[..., Any], spec: ToolSpec, *, is_async: bool) -> Any:
     call_of = _caller(function, spec)
 
+    def told() -> str:
+        return f"tool {spec.name}"
+
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         recorder = current()
-        call = None if recorder is None else call_of(args, kwargs)
-        if recorder is None or call is None:  # with arguments that do not fit, Python's own error comes out
+        if recorder is None:
+            passed_by(told)
+            return function(*args, **kwargs)
+        call = call_of(args, kwargs)
+        if call is None:  # with arguments that do not fit, Python's own error comes out
             return function(*args, **kwargs)
 
         def live() -> Any:
@@ -116,8 +122,11 @@ def _wrapped(function: Callable[..., Any], spec: ToolSpec, *, is_async: bool) ->
 
     async def async_wrapper(*args: Any, **kwargs: Any) -> Any:
         recorder = current()
-        call = None if recorder is None else call_of(args, kwargs)
-        if recorder is None or call is None:
+        if recorder is None:
+            passed_by(told)
+            return await function(*args, **kwargs)
+        call = call_of(args, kwargs)
+        if call is None:
             return await function(*args, **kwargs)
 
         async def live() -> Any:

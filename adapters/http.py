@@ -15,7 +15,7 @@ from cassettes.model import Call, Reply
 from .decoders import Decoder, recognise
 from .encodings import decode
 
-__all__ = ["Asked", "ask", "header", "is_stream", "note_raw", "response_head", "text_or_bytes"]
+__all__ = ["Asked", "ask", "header", "is_stream", "note_raw", "request_name", "response_head", "text_or_bytes"]
 
 Headers = Iterable[tuple[str, str]]
 
@@ -127,6 +127,16 @@ def ask(method: str, url: str, headers: Headers, body: bytes) -> Asked:
         detail=detail,
     )
     return Asked(call, decoder, wants_stream)
+
+
+def request_name(method: Any, url: Any) -> str:
+    """Method, host and path of a request: what may be told of it."""
+    parts = urlsplit(_told(url))
+    return f"{_told(method).upper()} {parts.netloc.rpartition('@')[2]}{parts.path or '/'}"
+
+
+def _told(text: Any) -> str:
+    return text.decode("latin-1") if isinstance(text, bytes) else str(text)
 
 
 def response_head(status: int, headers: Headers, http_version: str = "HTTP/1.1") -> dict[str, Any]:

@@ -15,10 +15,10 @@ from importlib import metadata, util
 from typing import Any, Final
 
 from cassettes.model import Cancelled
-from cassettes.recorder import Recorder, Ticket, current, entered
+from cassettes.recorder import Recorder, Ticket, current, entered, passed_by, watched
 
 from .exchange import Exchange, bare, content_length
-from .http import Asked, ask, response_head
+from .http import Asked, ask, request_name, response_head
 from .httpx_streams import Streams
 from .patches import Patches
 
@@ -160,6 +160,23 @@ class AsyncRecordingTransport:
         return self._library.tee(ticket, asked, response, self._library.streams.async_tee)
 
 
+class PassingTransport:
+    """Counts a request that belongs to no trial while some trial is active, and hands it on."""
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+
+    def handle_request(self, request: Any) -> Any:
+        """Count and send."""
+        passed_by(lambda: request_name(request.method, request.url))
+        return self._transport.handle_request(request)
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Count and send."""
+        passed_by(lambda: request_name(request.method, request.url))
+        return await self._transport.handle_async_request(request)
+
+
 def _choosing(original: Any, transport_class: Any, library: Library) -> Any:
     """`_transport_for_url` that puts a recording transport before the real one while a recorder listens."""
 
@@ -167,7 +184,9 @@ def _choosing(original: Any, transport_class: Any, library: Library) -> Any:
     def transport_for_url(client: Any, url: Any) -> Any:
         transport = original(client, url)
         recorder = current()
-        return transport if recorder is None else transport_class(transport, recorder, library)
+        if recorder is not None:
+            return transport_class(transport, recorder, library)
+        return PassingTransport(transport) if watched() else transport
 
     return transport_for_url
 

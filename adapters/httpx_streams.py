@@ -10,6 +10,7 @@ from cassettes.errors import CassetteError
 from cassettes.model import Error, Outcome, Stream, Value
 
 from .exchange import Exchange, bare
+from .pacing import AT_ONCE, Pace, pace_of
 
 __all__ = ["Streams"]
 
@@ -28,7 +29,7 @@ class Streams:
         self._played: Any = type("PlayedStream", bases, {})
 
     def played(self, answer: Outcome | None, method: str) -> Any:
-        """The recorded response, unread; its body comes decoded, at once, in the recorded pieces.
+        """The recorded response, unread; its body comes decoded, in the recorded pieces.
 
         Raises:
             BaseException: the recorded one.
@@ -44,8 +45,8 @@ class Streams:
                 )
                 return self._response(head, length, self._played([data] if data else [], None))
             case Stream({"status": int()} as head, chunks, complete, error):
-                pieces = [_bytes(chunk.data) for chunk in chunks]
-                return self._response(head, [], self._played(pieces, None if complete else error))
+                pieces = [_bytes(chunk.data) for chunk in chunks if chunk.data]
+                return self._response(head, [], self._played(pieces, None if complete else error, pace_of(answer)))
             case Value() | Stream():
                 raise CassetteError("the recorded answer is no HTTP response")
             case _:
@@ -127,19 +128,23 @@ class _AsyncTee:
 class _Played:
     """Recorded pieces, then the recorded error, if the stream broke off."""
 
-    def __init__(self, pieces: Sequence[bytes], error: BaseException | None) -> None:
+    def __init__(self, pieces: Sequence[bytes], error: BaseException | None, pace: Pace = AT_ONCE) -> None:
         self._pieces = pieces
         self._error = error
+        self._pace = pace
 
     def __iter__(self) -> Iterator[bytes]:
-        yield from self._pieces
+        for place, piece in enumerate(self._pieces):
+            self._pace.wait(place)
+            yield piece
         if isinstance(self._error, asyncio.CancelledError):
             raise CassetteError(_CANCELLED)
         if self._error is not None:
             raise bare(self._error)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece in self._pieces:
+        for place, piece in enumerate(self._pieces):
+            await self._pace.wait_async(place)
             yield piece
         if isinstance(self._error, asyncio.CancelledError):
             await asyncio.get_running_loop().create_future()  # until the caller cancels again

@@ -10,6 +10,7 @@ from cassettes.errors import CassetteError
 from cassettes.model import Outcome, Stream, Value
 
 from .exchange import content_length
+from .pacing import AT_ONCE, Pace, pace_of
 
 __all__ = ["CANCELLED", "Played", "body_less", "played"]
 
@@ -28,6 +29,7 @@ class Played:
         error: what is raised after the last piece, if the stream broke off.
         whole: the body was one value, so its length is known.
         promised: the Content-Length of a body that was shorter, as it came to a client that does not mind.
+        pace: when each piece is due.
     """
 
     status: int
@@ -37,6 +39,7 @@ class Played:
     error: BaseException | None = None
     whole: bool = True
     promised: int | None = None
+    pace: Pace = AT_ONCE
 
 
 def played(answer: Outcome | None) -> Played:
@@ -63,6 +66,7 @@ def played(answer: Outcome | None) -> Played:
         error,
         whole,
         content_length(headers),
+        pace_of(answer),
     )
 
 

@@ -22,10 +22,10 @@ from typing import Any, Final
 
 from cassettes.errors import CassetteError
 from cassettes.model import Cancelled, Error
-from cassettes.recorder import Ticket, current, entered
+from cassettes.recorder import Ticket, current, entered, passed_by
 
 from .exchange import Exchange, bare
-from .http import Asked, ask, response_head
+from .http import Asked, ask, request_name, response_head
 from .patches import Patches
 from .played import CANCELLED, played
 
@@ -117,6 +117,8 @@ class Dispatcher:
                 asked = ask(request.method, request.uri, headers, _whole(request.body))
                 known = recorder.begin(asked.call), asked
                 _latest.set(known[0])
+            else:
+                passed_by(lambda: request_name(request.method, request.uri))
             setattr(request, _CALL, known)
         call: tuple[Ticket, Asked] | None = getattr(request, _CALL)
         return None if call is None else call[0]

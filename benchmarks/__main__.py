@@ -16,6 +16,7 @@ from . import (
     opening,
     replaying,
     rescoring,
+    sessions,
     size,
     streaming,
     tool_call,
@@ -27,6 +28,7 @@ from .rows import Row, Skipped
 GROUPS: dict[str, Callable[[], list[Row]]] = {
     "tool_call": tool_call.rows,
     "model_call": model_call.rows,
+    "sessions": sessions.rows,
     "streaming": streaming.rows,
     "size": size.rows,
     "replaying": replaying.rows,

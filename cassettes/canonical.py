@@ -6,6 +6,7 @@ True and 1.0 stay apart. Values that are equal but print differently (-0.0 and 0
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from hashlib import blake2b
 from operator import itemgetter
@@ -14,7 +15,10 @@ from typing import Any, Final
 from .model import Call
 from .values import Layer, blaming
 
-__all__ = ["canonical", "digest", "digest_bytes", "key_of"]
+__all__ = ["canonical", "digest", "digest_bytes", "key_of", "without"]
+
+
+_STEPS: Final = re.compile(r"\[[^\]]*\]|[^.\[]+")
 
 
 def canonical(value: Any) -> bytes:
@@ -41,12 +45,20 @@ def key_of(call: Call, ignore: Iterable[str] = ()) -> str:
 
     Args:
         call: the call.
-        ignore: dotted paths below the arguments that do not count, such as ``metadata.request_id``.
+        ignore: paths below the arguments that do not count (see `without`).
     """
-    arguments: Any = dict(call.arguments)
-    for path in ignore:
-        arguments = _without(arguments, path.split("."))
+    arguments = without(dict(call.arguments), ignore)
     return digest_bytes(canonical([call.actor, call.kind, call.name, call.endpoint, arguments]))
+
+
+def without(value: Any, paths: Iterable[str]) -> Any:
+    """``value`` less what stands at ``paths``, such as ``metadata.request_id``, ``items[0].id`` or ``items[*].id``.
+
+    A field is left out; an item of a list becomes None, so that the others keep their places.
+    """
+    for path in paths:
+        value = _without(value, _STEPS.findall(path))
+    return value
 
 
 def _ordered(value: Any) -> Any:
@@ -63,9 +75,14 @@ def _ordered(value: Any) -> Any:
 
 
 def _without(value: Any, path: list[str]) -> Any:
-    if not isinstance(value, dict) or path[0] not in value:
-        return value
+    if not path:
+        return None
     head, *rest = path
+    if isinstance(value, list) and head[0] == "[":
+        place = head[1:-1]
+        return [_without(item, rest) if place in {"*", str(n)} else item for n, item in enumerate(value)]
+    if not isinstance(value, dict) or head not in value:
+        return value
     if not rest:
         return {key: item for key, item in value.items() if key != head}
     return {key: _without(item, rest) if key == head else item for key, item in value.items()}

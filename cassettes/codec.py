@@ -166,7 +166,7 @@ def _reply_plain(reply: Reply) -> list[Any]:
         reply.finish,
         reply.model,
         reply.id,
-        None if usage is None else [usage.input, usage.output, usage.cached, usage.reasoning],
+        None if usage is None else [usage.input, usage.output, usage.cached, usage.reasoning, usage.written],
         reply.refusal,
         reply.error,
     ]

@@ -8,7 +8,9 @@ adapters share it; `perform` and `aperform` are the two thin helpers for plain f
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,13 +22,18 @@ from .model import Call, Cancelled, Error, Outcome, Reply, Stream, Value
 __all__ = [
     "Recorder",
     "Ticket",
+    "Unseen",
     "aperform",
     "current",
     "enclosing",
     "entered",
     "listening",
+    "passed_by",
     "perform",
     "unattributed",
+    "unwatched",
+    "watched",
+    "watching",
 ]
 
 T = TypeVar("T")
@@ -86,9 +93,35 @@ class Recorder(Protocol):
             TrialStopped: calls are frozen, and no live call is open in this context.
         """
 
+    def escaped(self, name: str) -> None:
+        """Something was started, such as a process, whose calls this recorder will not see."""
+
+
+class Unseen:
+    """Counts, by name, what happened while a trial was active and is in no recording; safe to use from many threads.
+
+    Names beyond the first `MOST_NAMES` are counted together: a path may hold another id each time.
+    """
+
+    MOST_NAMES = 50
+    OTHERS = "others"
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def note(self, name: str) -> None:
+        """One more of that name."""
+        with self._lock:
+            known = name in self.counts or len(self.counts) < self.MOST_NAMES
+            self.counts[name if known else self.OTHERS] += 1
+
 
 _current: ContextVar[Recorder | None] = ContextVar("trialtape_recorder", default=None)
 _enclosing: ContextVar[Ticket | None] = ContextVar("trialtape_enclosing", default=None)
+_meant: ContextVar[bool] = ContextVar("trialtape_meant", default=False)
+_watches: tuple[Unseen, ...] = ()
+_watches_lock = threading.Lock()
 
 
 def current() -> Recorder | None:
@@ -126,6 +159,42 @@ def entered(ticket: Ticket) -> Iterator[None]:
 def unattributed() -> bool:
     """True if no trial is active in this context."""
     return _current.get() is None
+
+
+@contextmanager
+def watching(unseen: Unseen) -> Iterator[None]:
+    """Count in ``unseen`` the calls of this process that belong to no trial; blocks may overlap in any order."""
+    global _watches  # noqa: PLW0603  # trials are active in a process, whatever the context
+    with _watches_lock:
+        _watches = (*_watches, unseen)
+    try:
+        yield
+    finally:
+        with _watches_lock:
+            _watches = tuple(other for other in _watches if other is not unseen)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Calls in this block belong to no trial on purpose, such as those of a scorer: they are not counted."""
+    token = _meant.set(True)
+    try:
+        yield
+    finally:
+        _meant.reset(token)
+
+
+def watched() -> bool:
+    """True if a call that belongs to no trial would be counted here."""
+    return bool(_watches) and not _meant.get()
+
+
+def passed_by(name: Callable[[], str]) -> None:
+    """An adapter lets a call pass because nobody listens in its context; counted while some trial is active."""
+    if watched():
+        told = name()
+        for unseen in _watches:
+            unseen.note(told)
 
 
 def hand_out(answer: Outcome) -> Any:

@@ -61,11 +61,17 @@ class CassetteWriter:
         self._counts: Counter[str] = Counter()
         self._table = Table()
         self._dirty = False
-        (plain,) = self._redact([pack(codec.header_plain(header))], self.redacted)
+        header = redactor.header(header, self.redacted)
+        (plain,) = self._redact([pack(codec.header_plain(header))], self.redacted, redactor.basic)
         self._fd = _create(path)
         self._write(frames.head())
         self._frame(frames.HEADER, 0, self._compressor.compress(plain), len(plain))
         _watch(self)
+
+    @property
+    def size(self) -> int:
+        """The bytes written so far."""
+        return self._offset
 
     def append(self, interaction: Interaction, snapshot: codec.Snapshot) -> None:
         """Write an interaction; when this returns it survives the process.
@@ -78,8 +84,9 @@ class CassetteWriter:
             UnkeepableValue: the outcome has no lossless form; nothing was written.
             RecordingFailed: the file cannot be written.
         """
-        facts = pack(codec.facts_of(interaction))
         counts: Counter[str] = Counter()
+        facts = pack(codec.facts_of(self._redactor.interaction(interaction, counts)))
+        snapshot = self._at_paths(snapshot, counts)
         outcome = pack(codec.outcome_plain(self._redactor.outcome(interaction.outcome, counts)))
         actor = interaction.call.actor
         with self._lock:
@@ -88,7 +95,8 @@ class CassetteWriter:
             if snapshot.lists:
                 numbers = self._numbers(actor, snapshot.lists, new)
                 arguments = codec.with_references(arguments, numbers)
-            *messages, facts, arguments, outcome = self._redact([*new, facts, arguments, outcome], counts)
+            (facts,) = self._redact([facts], counts, self._redactor.basic)
+            *messages, arguments, outcome = self._redact([*new, arguments, outcome], counts)
             plain = b"".join([*map(msgpack.packb, messages), facts, arguments, outcome])
             with self._unbroken(plain):
                 self._steps(plain, interaction.step)
@@ -105,10 +113,10 @@ class CassetteWriter:
             UnkeepableValue: its data has no lossless form.
             RecordingFailed: the file cannot be written.
         """
-        packed = pack(codec.mark_plain(mark))
         counts: Counter[str] = Counter()
+        packed = pack(codec.mark_plain(self._redactor.mark(mark, counts)))
         with self._lock:
-            (cleaned,) = self._redact([packed], counts)
+            (cleaned,) = self._redact([packed], counts, self._redactor.basic)
             with self._unbroken(cleaned):
                 self._steps(cleaned, None)
             self._counts[f"mark {mark.kind}"] += 1
@@ -120,10 +128,10 @@ class CassetteWriter:
         Raises:
             RecordingFailed: the file cannot be written.
         """
-        packed = pack(codec.ending_plain(ending))
+        packed = pack(codec.ending_plain(self._redactor.ending(ending, self.redacted)))
         with self._lock:
             digest = self._hash.hexdigest()
-            (cleaned,) = self._redact([packed], self.redacted)
+            (cleaned,) = self._redact([packed], self.redacted, self._redactor.basic)
             footer = {
                 "ending": unpack(cleaned),
                 "counts": dict(self._counts),
@@ -187,11 +195,22 @@ class CassetteWriter:
                 found[name].append(number)
         return found
 
-    def _redact(self, parts: list[bytes], counts: Counter[str]) -> list[bytes]:
+    def _at_paths(self, snapshot: codec.Snapshot, counts: Counter[str]) -> codec.Snapshot:
+        """The arguments less what stands at the user's paths."""
+        plain, found = self._redactor.arguments(snapshot.plain)
+        counts.update(found)
+        lists: dict[str, list[bytes]] = {}
+        for name, items in snapshot.lists.items():
+            lists[name], found = self._redactor.items(name, items)
+            counts.update(found)
+        return codec.Snapshot(plain, lists)
+
+    def _redact(self, parts: list[bytes], counts: Counter[str], redactor: Redactor | None = None) -> list[bytes]:
         """Packed values less their secrets; one look at all of them is the rule."""
-        if not self._redactor.suspects(b"".join(parts)):
+        redactor = redactor or self._redactor
+        if not redactor.suspects(b"".join(parts)):
             return parts
-        cleaned = [self._redactor.packed(part) for part in parts]
+        cleaned = [redactor.packed(part) for part in parts]
         for _, found in cleaned:
             counts.update(found)
         return [part for part, _ in cleaned]

@@ -7,6 +7,7 @@ with its key; else it diverges.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict, deque
 from heapq import heapify, heappop
 from typing import Any
@@ -14,9 +15,11 @@ from typing import Any
 from cassettes.errors import Divergence
 from cassettes.model import Call
 
-from .difference import first_difference, shortened
+from .difference import Difference, first_difference, shortened
+from .ignoring import counting_arguments, rule_for
 from .recording import Entry, Recording
 from .strands import strand_of
+from .volatile import looks_volatile
 
 __all__ = ["Playback"]
 
@@ -102,7 +105,8 @@ class Playback:
             lines += [f"  recorded: {_named(expected.call)}", f"  now:      {_named(call)} {shortened(call.arguments)}"]
             report |= {"step": expected.step, "path": "name", "recorded": expected.call.name, "now": call.name}
         else:
-            found = first_difference(dict(expected.call.arguments), dict(call.arguments), ignore=self.recording.ignore)
+            ignore = self.recording.ignore
+            found = first_difference(counting_arguments(expected.call, ignore), counting_arguments(call, ignore))
             path = found.path if found else "endpoint"
             left, right = (found.left, found.right) if found else (expected.call.endpoint, call.endpoint)
             lines += [
@@ -111,6 +115,11 @@ class Playback:
                 f"  now:      {shortened(right, left)}",
             ]
             report |= {"step": expected.step, "path": path, "recorded": repr(left), "now": repr(right)}
+            suggested = None if found is None else _suggested(call, found)
+            if suggested is not None:
+                what, rule = suggested
+                report |= {"looks_like": what, "ignore": rule}
+                lines.append(f"  Both look like {what}. If it may differ each time: --ignore {shlex.quote(rule)}")
         later = [e for e in self._entries if e.key == key]
         if later:
             places = ", ".join(str(e.interaction.step) for e in later[:3])
@@ -123,6 +132,13 @@ class Playback:
 def _named(call: Call) -> str:
     actor = "" if call.actor == "agent" else f"{call.actor}'s "
     return f"{actor}{call.kind} {call.name}"
+
+
+def _suggested(call: Call, found: Difference) -> tuple[str, str] | None:
+    """What both values look like, and the rule that would ignore them; None if they do not look volatile."""
+    what = looks_volatile(found.left)
+    rule = rule_for(call, found.path)
+    return None if what is None or what != looks_volatile(found.right) or rule is None else (what, rule)
 
 
 def _distance(recorded: Call, call: Call) -> tuple[bool, bool, bool]:

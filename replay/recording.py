@@ -12,12 +12,13 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from cassettes.canonical import canonical, digest_bytes, key_of
+from cassettes.canonical import canonical, digest_bytes
 from cassettes.codec import outcome_plain
 from cassettes.model import Call, Interaction, Outcome, Stream, TrialId
 from cassettes.redact import Redactor
 from cassettes.values import pack, unpack
 
+from .ignoring import matching_key
 from .resources import clash, touches
 from .retries import folded
 
@@ -115,7 +116,7 @@ class Recording:
     Args:
         trial: whose recording it is.
         interactions: all of them, children too.
-        ignore: dotted paths of arguments that do not count in a match.
+        ignore: arguments that do not count in a match (see `replay.ignoring`).
     """
 
     def __init__(self, trial: TrialId, interactions: Iterable[Interaction], ignore: Sequence[str] = ()) -> None:
@@ -127,7 +128,7 @@ class Recording:
     def spans(self) -> dict[int, str]:
         """Tools inside which model calls or declared tools happened, by step, with their keys: never matched."""
         inside = {i.parent for i in self._all if i.parent is not None and i.call.kind in {"model", "tool"}}
-        return {i.step: key_of(i.call, self.ignore) for i in self._all if i.step in inside}
+        return {i.step: matching_key(i.call, self.ignore) for i in self._all if i.step in inside}
 
     @cached_property
     def span_names(self) -> frozenset[tuple[str, str, str]]:
@@ -151,7 +152,7 @@ class Recording:
     @cached_property
     def entries(self) -> list[Entry]:
         """The matched interactions with their keys, in start order."""
-        return [Entry(i, key_of(i.call, self.ignore), digest_of(i.outcome)) for i in self.matched]
+        return [Entry(i, matching_key(i.call, self.ignore), digest_of(i.outcome)) for i in self.matched]
 
     @cached_property
     def placed(self) -> list[Placed]:

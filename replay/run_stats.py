@@ -11,8 +11,11 @@ from attrs import asdict, evolve, frozen
 
 from cassettes.errors import BadInput
 
+from .costs import costs_of_trials
+from .prices import prices_of
 from .reliability import Counted, Errors, TrialOutcome, count
 from .runs import RunFile, load_run
+from .spending import Cost
 from .stats import Summary, summary
 from .store import Store
 
@@ -56,6 +59,7 @@ class RunStats:
         capped_right: capped trials (counted as 0) that the score would have passed.
         coverage: of a frozen run.
         worlds: of a frozen run, the source whose recorded worlds the numbers are given.
+        cost: of the trials' live model calls; replaced attempts are not in it.
     """
 
     run: str
@@ -67,11 +71,13 @@ class RunStats:
     capped_right: int
     coverage: Coverage | None
     worlds: str | None
+    cost: Cost
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON-like data."""
         document = asdict(self)
         document["bounds"] = [{"k": k, "low": low, "high": high} for k, low, high in self.bounds]
+        document["cost"] = self.cost.to_dict()
         return document
 
 
@@ -115,6 +121,7 @@ def run_stats(
         capped_right=sum(1 for o in outcomes if o.ending == "capped" and o.passed),
         coverage=_coverage(rows),
         worlds=file.config.get("source"),
+        cost=costs_of_trials(store, run, prices_of(file.about))[1],
     )
 
 

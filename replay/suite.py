@@ -9,11 +9,15 @@ from typing import Any
 from attrs import field, frozen
 
 from cassettes.errors import BadInput
+from cassettes.given import given_rules
 
+from .ignoring import checked_rules
+from .plan import Plan
 from .policy import OnMiss
-from .runner import Plan, Progress, RunResult, carry_out
+from .prices import Price, PriceList
+from .progress import Progress, RunResult
+from .runner import carry_out
 from .scoring import Scorer, as_scorer, task_checks
-from .spending import Price
 from .tasks import Task
 
 __all__ = ["Price", "Suite"]
@@ -35,13 +39,15 @@ class Suite:
         tasks: at least one, with different ids.
         agent: called with a `Trial` for each trial; a function or a coroutine function.
         scorers: the first is the run's primary one; default `task_checks`.
-        prices: by model, so that costs can be told and capped.
+        prices: by model, in USD if the table's are used too; they win over the table that comes with trialtape.
+        redact: more that is removed before anything is written, as of `replay.block.trial`.
     """
 
     tasks: Sequence[Task] = field(converter=_tasks)
     agent: Callable[[Any], Any]
     scorers: Sequence[Scorer] = field(default=None, converter=_scorers)
     prices: Mapping[str, Price] = field(factory=dict)
+    redact: Any = field(default=(), converter=given_rules, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if not self.tasks:
@@ -64,6 +70,7 @@ class Suite:
         freeze: str | Iterable[str] | None = None,
         source: str | None = None,
         on_miss: OnMiss = "fail",
+        ignore: str | Iterable[str] = (),
         seed: int = 0,
         home: str | Path | None = None,
         origin: str | None = None,
@@ -77,10 +84,12 @@ class Suite:
             concurrency: trials at the same time, in threads.
             timeout: seconds per trial; a trial that takes longer ends ``capped``.
             retries: how often a trial that failed for reasons of infrastructure is replaced.
-            max_cost: in the currency of ``prices``; the run stops when it is spent, and can go on later.
+            max_cost: the run stops when it is spent, and can go on later; every model needs a price, of the suite or
+                the table.
             freeze: selectors such as ``external``; needs ``source``.
             source: the run whose trials are the recorded worlds.
             on_miss: what happens where no recording answers.
+            ignore: paths of arguments that do not count in a match (see `replay.ignoring`), here and in ``verify``.
             seed: from which each trial's ``seed`` is made.
             home: the home folder.
             origin: where the suite was loaded from, so that ``verify`` can load it again.
@@ -102,5 +111,8 @@ class Suite:
             on_miss=on_miss,
             seed=seed,
             origin=origin,
+            ignore=checked_rules(ignore),
+            redact=self.redact,
         )
-        return carry_out(plan, self.tasks, self.agent, self.scorers, self.prices, home, progress)
+        prices = PriceList(self.prices) if self.prices or max_cost is not None else {}
+        return carry_out(plan, self.tasks, self.agent, self.scorers, prices, home, progress)

@@ -8,19 +8,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from cassettes.canonical import canonical
 from cassettes.errors import CassetteError, TrialHalted
+from cassettes.given import GivenRule
 from cassettes.model import Ending, TrialId
 
+from .agents import run_agent
 from .home import Home
+from .ignoring import checked_rules
 from .playback import Playback
 from .policy import REPLAY
 from .recording import Recording
-from .runner import run_agent
+from .setup import Setup
 from .tasks import Task
-from .trial import Setup, Trial
+from .trial import Trial
 from .view import View
 
 __all__ = ["Checked", "check_file", "verify_trial"]
@@ -61,24 +64,34 @@ def check_file(identity: TrialId, path: Path, home: Home) -> Checked | View:
     return Checked(str(identity), "not replayed", f"it ended {ending.status}{cause}")
 
 
-def verify_trial(view: View, home: Home, task: Task, agent: Callable[[Any], Any]) -> Checked:
+def verify_trial(
+    view: View,
+    home: Home,
+    task: Task,
+    agent: Callable[[Any], Any],
+    ignore: tuple[str, ...] = (),
+    redact: tuple[GivenRule, ...] = (),
+) -> Checked:
     """Run the agent again with everything answered from the recording.
 
     Identical means: the same calls in an order that the recording allows, all of them, the same final state, and the
-    same ending.
+    same ending. What the trial's own configuration ignores, and ``ignore``, does not count; ``redact`` are
+    the suite's rules.
     """
     header = view.cassette.header
-    playback = Playback(Recording(view.id, view.cassette))
+    rules = checked_rules([*header.config.get("ignore", ()), *ignore])
+    playback = Playback(Recording(view.id, view.cassette, rules))
     with TemporaryDirectory(prefix="trialtape-verify-") as folder:
         setup = Setup(
             id=view.id,
             path=Path(folder) / "0.cassette",
             home=home,
-            policy=REPLAY,
+            policy=evolve(REPLAY, ignore=rules),
             task=task,
             source=playback,
             config={"mode": "replay", "seed": header.config.get("seed", 0)},
             environ=os.environ,
+            redact=redact,
         )
         trial = Trial(setup)
         before = _other_start(view, trial)

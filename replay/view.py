@@ -168,6 +168,11 @@ class View:
         return [s.text for s in self.steps if s.call.kind == "model" and s.call.actor == "agent" and s.text]
 
     @property
+    def unattributed(self) -> dict[str, int]:
+        """What happened during the trial and is not in its recording, by name: calls of no trial, processes started."""
+        return {name: n for mark in self.marks if mark.kind == "unattributed" for name, n in mark.data["names"].items()}
+
+    @property
     def tracks_state(self) -> bool:
         """True if the trial tracked a state."""
         return any(m.kind == "state" for m in self.marks)

@@ -64,6 +64,11 @@ class World:
         """The trial whose recording comes first."""
         return str(self._sources[0].recording.trial) if self._sources else "no recording"
 
+    @property
+    def ignore(self) -> Sequence[str]:
+        """What does not count in a match (see `replay.ignoring`)."""
+        return self._sources[0].recording.ignore if self._sources else ()
+
     def is_span(self, key: str) -> bool:
         """True if some recording holds this call as a span: it runs, and what is inside it is looked up."""
         return any(key in source.spans for source in self._sources)

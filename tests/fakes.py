@@ -39,6 +39,7 @@ class ListRecorder:
     ) -> None:
         self.calls: list[Call] = []
         self.recorded: list[Interaction] = []  # in the order in which they ended
+        self.escapes: list[str] = []
         self.open = 0
         self.delay = delay
         self.changed = threading.Condition()
@@ -56,6 +57,9 @@ class ListRecorder:
 
     def connecting(self, address: Any) -> None:
         """Any connection will do."""
+
+    def escaped(self, name: str) -> None:
+        self.escapes.append(name)
 
     def begin(self, call: Call) -> ListTicket:
         with self.changed:

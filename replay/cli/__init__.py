@@ -20,7 +20,8 @@ _COMMANDS = {
     "verify": "Replay recorded trials with everything frozen: is anything different?",
     "ls": "List runs, or the trials of a run.",
     "export": "Write a trial in another format.",
-    "store": "Look after the recordings: are they whole, and do they hold secrets?",
+    "new": "Make a task of a recorded session or trial.",
+    "store": "Look after the recordings: are they whole, do they hold secrets, and which are old?",
     "doctor": "What is installed, what would be patched, and where recordings go.",
 }
 

@@ -9,8 +9,11 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from replay.costs import costs_of_trials
 from replay.home import Home
+from replay.prices import PriceList, prices_of
 from replay.runs import load_run
+from replay.spending import Cost
 from replay.store import Store, Trouble
 
 from .output import console, echo_json, json_option, messages
@@ -40,16 +43,17 @@ WHERE t.run = ? ORDER BY t.task, t.idx
 def command(home: str | None, run: str | None, failed: bool, as_json: bool) -> None:  # noqa: FBT001  # click's way
     """List runs, or the trials of RUN with their verdicts."""
     place = Home.find(home)
-    if run is not None:
-        load_run(place, run)
+    prices = PriceList() if run is None else prices_of(load_run(place, run).about)
     with Store(place) as store:
         troubles = store.refresh(None if run is None else [run])
         rows = store.rows(_RUNS) if run is None else store.rows(_TRIALS, [run])
+        costs = {} if run is None else costs_of_trials(store, run, prices)[0]
     if failed:
         rows = [row for row in rows if row.get("passed") != 1 or row.get("ending") != "completed"]
     for row in rows:
         if "coverage" in row:
             row["coverage"] = json.loads(row["coverage"] or "{}")
+            row["cost"] = costs.get(row["id"], Cost()).to_dict()
     if as_json:
         echo_json(rows)
     elif rows:

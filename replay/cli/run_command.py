@@ -13,7 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cassettes.errors import BadInput
 from cassettes.model import Ending, TrialId
 from replay.loading import load_object
-from replay.runner import RunResult
+from replay.progress import RunResult
+from replay.spending import money
 from replay.suite import Suite
 
 from .output import echo_json, json_option, messages
@@ -40,6 +41,9 @@ __all__ = ["command"]
     show_default=True,
     help="What happens where no recording answers: end the trial, call a read live, or raise to the agent.",
 )
+@click.option(
+    "--ignore", multiple=True, metavar="[SEL:]PATH", help="An argument that does not count in a match; also in verify."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="From which each trial's seed is made.")
 @json_option
 @click.pass_obj
@@ -47,7 +51,7 @@ def command(home: str | None, /, suite: str, as_json: bool, **options: Any) -> N
     """Run every task of SUITE n times, interleaved, and record every trial.
 
     Finished trials are not run again; those that were interrupted are set aside and replaced. The tasks, --freeze,
-    --source, --on-miss, --seed and --timeout belong to the run: other values need another name.
+    --source, --on-miss, --ignore, --seed and --timeout belong to the run: other values need another name.
     """
     loaded = load_object(suite, "suite")
     if not isinstance(loaded, Suite):
@@ -110,7 +114,11 @@ def _tell(result: RunResult, name: str) -> None:
     if result.replaced:
         say.print(f"  {result.replaced} attempts were set aside and replaced", markup=False)
     if result.cost is not None:
-        say.print(f"  live model calls cost {result.cost:.4f}", markup=False)
+        say.print(f"  live model calls cost {money(result.cost)}", markup=False)
     if result.lingering:
         say.print(f"  still running when given up: {', '.join(result.lingering)}", markup=False)
+    if result.unattributed:
+        names = ", ".join(f"{count} x {name}" for name, count in result.unattributed.most_common(5))
+        more = f", and {len(result.unattributed) - 5} more" if len(result.unattributed) > 5 else ""
+        say.print(f"  belongs to no trial, so it is not recorded: {names}{more}", markup=False, soft_wrap=True)
     say.print(f"  next: trialtape stats {shlex.quote(name)}", markup=False)

@@ -6,14 +6,18 @@ import json
 from typing import Any
 
 import click
+from attrs import asdict
 from rich.text import Text
 
 from cassettes.errors import BadInput
 from cassettes.model import Interaction
 from replay.home import Home
+from replay.prices import PriceList, prices_of
 from replay.report.trial_text import ending_lines, evidence_lines, outcome_text, overview, step_document, step_lines
+from replay.runs import load_run
 from replay.scorefile import read_scores
 from replay.selection import find_trial
+from replay.spending import Cost, is_billed, priced, spent_by
 from replay.view import View
 
 from .output import console, echo_json, json_option, say
@@ -37,12 +41,14 @@ def command(
     """Show TRIAL (run/task#index, a path, @last or @last-fail) step by step, with its scores."""
     place = Home.find(home)
     view = find_trial(trial, place)
+    prices = _prices(place, view)
     if step is not None:
-        _show_step(view, step, raw=raw, as_json=as_json)
+        _show_step(view, step, prices, raw=raw, as_json=as_json)
         return
     if raw:
         raise BadInput("--raw goes with --step N")
     scores = [kept for kept in read_scores(place, view.id.run) if kept.trial == str(view.id)]
+    cost = priced(spent_by(found.interaction for found in view.steps), prices)
     newest = {f"{kept.scorer}@{kept.version}": kept for kept in scores}
     if as_json:
         echo_json(
@@ -51,6 +57,8 @@ def command(
                 "ending": {"status": view.ending.status, "reason": view.ending.reason, "cause": view.ending.cause},
                 "coverage": view.coverage,
                 "problem": view.cassette.problem,
+                "unattributed": view.unattributed,
+                "cost": cost.to_dict(),
                 "steps": [_plain(found.interaction) for found in view.steps],
                 "scores": {name: {"value": k.value, "passed": k.passed} for name, k in newest.items()},
             }
@@ -59,6 +67,7 @@ def command(
     out = console()
     for line in overview(view):
         say(out, line)
+    say(out, cost.line())
     out.print()
     width = out.width if out.is_terminal else 160
     for line in step_lines(view, width):
@@ -76,19 +85,42 @@ def command(
             say(out, Text(f"  {told}"))
 
 
-def _show_step(view: View, step: int, *, raw: bool, as_json: bool) -> None:
+def _prices(home: Home, view: View) -> PriceList:
+    """The prices of the run; the table's alone where there is no run, as of a file from elsewhere."""
+    known = (home.run(view.id.run) / "run.json").exists()
+    return prices_of(load_run(home, view.id.run).about) if known else PriceList()
+
+
+def _cost_of_step(interaction: Interaction, prices: PriceList) -> Cost | str | None:
+    """What one step cost; None if it is no model call, a text if it is not billed."""
+    if interaction.call.kind != "model":
+        return None
+    if not interaction.origin.live:
+        return "nothing: answered from a recording"
+    if not is_billed(interaction):
+        return "nothing: refused, or reached nobody"
+    return priced(spent_by([interaction]), prices)
+
+
+def _show_step(view: View, step: int, prices: PriceList, *, raw: bool, as_json: bool) -> None:
     try:
         interaction = view.cassette.step(step)
     except IndexError:
         last = len(view.steps) - 1
         raise BadInput(f"{view.id} has no step {step}; its steps are 0 to {last}") from None
+    cost = _cost_of_step(interaction, prices)
     if as_json:
-        echo_json(_plain(interaction, whole=True))
+        told = Cost() if isinstance(cost, str) else cost
+        echo_json({**_plain(interaction, whole=True), "cost": None if told is None else told.to_dict()})
         return
     out = console()
-    for heading, text in step_document(view, interaction, raw=raw):
+    for heading, text in step_document(view, interaction, raw=raw, cost=None if cost is None else _told(cost)):
         say(out, Text(heading, "bold"))
         say(out, text)
+
+
+def _told(cost: Cost | str) -> str:
+    return str(cost).removeprefix("cost ")
 
 
 def _plain(interaction: Interaction, *, whole: bool = False) -> dict[str, Any]:
@@ -105,6 +137,7 @@ def _plain(interaction: Interaction, *, whole: bool = False) -> dict[str, Any]:
         "external": call.external,
         "arguments": arguments,
         "text": None if reply is None else reply.text,
+        "tokens": None if reply is None or reply.usage is None else asdict(reply.usage),
         "tool_calls": [] if reply is None else [[t.name, t.arguments] for t in reply.tool_calls],
         "result": outcome_text(interaction.outcome),
         "at": interaction.at,

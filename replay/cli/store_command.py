@@ -15,6 +15,7 @@ from cassettes.errors import BadInput, CassetteError
 from cassettes.reader import Cassette
 from cassettes.redact import Redactor, secrets_of
 from replay.home import Home
+from replay.retention import delete_expired, expired, seconds_of
 from replay.rewriting import redact_file, secrets_in
 from replay.runs import load_run
 
@@ -25,7 +26,7 @@ __all__ = ["command"]
 
 @click.group("store")
 def command() -> None:
-    """Look after the recordings: are they whole, and do they hold secrets?"""
+    """Look after the recordings: are they whole, do they hold secrets, and which are old?"""
 
 
 @command.command("check")
@@ -77,6 +78,34 @@ def redact(home: str | None, runs: tuple[str, ...], as_json: bool) -> None:  # n
     A cassette that held any is replaced whole; its digest changes, so a frozen run that drew on it cannot be continued.
     """
     _secrets(home, runs, redact_file, "replaced", as_json=as_json)
+
+
+@command.command("gc")
+@click.argument("runs", nargs=-1, metavar="[RUN...]")
+@click.option("--keep", required=True, metavar="AGE", help="Delete what is older, such as 30d, 12h or 2w.")
+@click.option("--dry-run", is_flag=True, help="Only tell what would be deleted.")
+@json_option
+@click.pass_obj
+def gc(
+    home: str | None,
+    runs: tuple[str, ...],
+    keep: str,
+    dry_run: bool,  # noqa: FBT001  # click's way
+    as_json: bool,  # noqa: FBT001  # click's way
+) -> None:
+    """Delete the old sessions of RUN (default: of all runs). Trials are never deleted."""
+    place = Home.find(home)
+    seconds = seconds_of(keep)
+    for run in runs:
+        load_run(place, run)
+    work = expired if dry_run else delete_expired
+    gone = [str(path) for run in runs or tuple(place.runs()) for path in work(place, run, seconds)]
+    if as_json:
+        echo_json({"deleted": [] if dry_run else gone, "expired": gone})
+        return
+    for path in gone:
+        click.echo(path)
+    click.echo(f"{len(gone)} sessions older than {keep} {'would be' if dry_run else 'were'} deleted")
 
 
 def _secrets(

@@ -14,6 +14,7 @@ from rich.progress import track
 from cassettes.errors import BadInput
 from cassettes.model import TrialId
 from replay.home import Home
+from replay.ignoring import checked_rules
 from replay.loading import load_object
 from replay.runs import load_run
 from replay.selection import find_trial
@@ -30,6 +31,12 @@ _MOST_TOLD = 10
 @click.command("verify")
 @click.argument("what", nargs=-1, required=True, metavar="RUN|TRIAL...")
 @click.option("--suite", "suite_file", metavar="SUITE.py[:NAME]", help="The agent (default: the suite the run names).")
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="[SEL:]PATH",
+    help="An argument that does not count, besides those that the run ignores.",
+)
 @click.option("--files", is_flag=True, help="Only read every byte of the cassettes; replay nothing.")
 @json_option
 @click.pass_obj
@@ -37,6 +44,7 @@ def command(
     home: str | None,
     what: tuple[str, ...],
     suite_file: str | None,
+    ignore: tuple[str, ...],
     files: bool,  # noqa: FBT001  # click's way
     as_json: bool,  # noqa: FBT001  # click's way
 ) -> None:
@@ -45,7 +53,10 @@ def command(
     No model is asked and no tool runs: the recordings answer. Exit code 1 if a trial differs, 4 if a file is damaged.
     """
     place = Home.find(home)
-    checked = [result for text in what for result in _verify(text, place, suite_file, files=files, quiet=as_json)]
+    rules = checked_rules(ignore)
+    checked = [
+        result for text in what for result in _verify(text, place, suite_file, rules, files=files, quiet=as_json)
+    ]
     counts = Counter(result.status for result in checked)
     if as_json:
         echo_json({"counts": dict(counts), "trials": [asdict(result) for result in checked]})
@@ -61,7 +72,9 @@ def command(
         sys.exit(1)
 
 
-def _verify(text: str, home: Home, suite_file: str | None, *, files: bool, quiet: bool) -> Iterator[Checked]:
+def _verify(
+    text: str, home: Home, suite_file: str | None, rules: tuple[str, ...], *, files: bool, quiet: bool
+) -> Iterator[Checked]:
     trials = _trials(text, home)
     suite = None if files else _suite(load_run(home, trials[0][0].run).about.get("suite"), suite_file, text)
     tasks = {} if suite is None else {task.id: task for task in suite.tasks}
@@ -77,7 +90,7 @@ def _verify(text: str, home: Home, suite_file: str | None, *, files: bool, quiet
         elif view.task.id not in tasks:
             yield Checked(str(identity), "not replayed", "the suite has no such task any more")
         else:
-            yield verify_trial(view, home, tasks[view.task.id], suite.agent)
+            yield verify_trial(view, home, tasks[view.task.id], suite.agent, rules, suite.redact)
 
 
 def _trials(text: str, home: Home) -> list[tuple[TrialId, Path]]:

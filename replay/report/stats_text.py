@@ -38,6 +38,7 @@ def head(stats: RunStats) -> list[str]:
         lines.append(f"  given the recorded worlds of {stats.worlds}: not the same number as a live run's")
     if stats.coverage is not None:
         lines.append(f"  {_covered(stats.coverage)}")
+    lines.append(f"  {stats.cost.line()}")
     return lines
 
 

@@ -31,6 +31,9 @@ def overview(view: View) -> Iterator[Text]:
         yield Text(f"the file is {view.cassette.problem}; what stands before it is shown", "red")
     if view.coverage:
         yield Text("frozen calls: " + ", ".join(f"{n} {name}" for name, n in view.coverage.items()))
+    if view.unattributed:
+        names = ", ".join(f"{n} x {name}" for name, n in view.unattributed.items())
+        yield Text(f"not recorded, as it belongs to no trial: {names}", "yellow")
 
 
 def step_lines(view: View, width: int) -> Iterator[Text]:
@@ -114,7 +117,7 @@ def _told(item: Any) -> str:
     return _plain(item)
 
 
-def step_document(view: View, interaction: Interaction, *, raw: bool) -> list[tuple[str, str]]:
+def step_document(view: View, interaction: Interaction, *, raw: bool, cost: str | None = None) -> list[tuple[str, str]]:
     """One step as headed texts; of a model call the messages that are new in it, or all of it if ``raw``."""
     call, reply = interaction.call, interaction.reply
     facts = {
@@ -130,6 +133,7 @@ def step_document(view: View, interaction: Interaction, *, raw: bool) -> list[tu
         + (f", {interaction.origin.trial} step {interaction.origin.step}" if interaction.origin.trial else ""),
         "inside": None if interaction.parent is None else f"step {interaction.parent}",
         "tokens": None if reply is None or reply.usage is None else f"{reply.usage.input} in, {reply.usage.output} out",
+        "cost": cost,
         "finish": None if reply is None else reply.finish,
     }
     told = "\n".join(f"{name + ':':12} {value}" for name, value in facts.items() if value is not None)

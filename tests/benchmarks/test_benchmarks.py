@@ -16,6 +16,7 @@ from benchmarks import (
     replaying,
     rescoring,
     results,
+    sessions,
     size,
     streaming,
     tool_call,
@@ -26,6 +27,7 @@ from benchmarks.rows import Row, Skipped, Target, shown
 SMALL = {
     tool_call: {"calls": 50, "rounds": 1},
     model_call: {"turns": 2, "conversations": 3, "rounds": 1},
+    sessions: {"calls": 10, "sessions": 2, "rounds": 1},
     streaming: {"chunks": 2, "delay": 0.001, "rounds": 1},
     size: {"limit": 2, "turns": (2, 4)},
     replaying: {"sizes": (5, 10, 20), "vcr_up_to": 5, "rounds": 1},

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cassettes.canonical import canonical, digest, digest_bytes, key_of
+from cassettes.canonical import canonical, digest, digest_bytes, key_of, without
 from cassettes.errors import UnkeepableValue
 from cassettes.values import pack, unpack
 from tests.factories import call, model_call
@@ -102,6 +102,14 @@ def test_ignored_paths_do_not_count_at_any_depth():
 
 def test_an_ignored_argument_counts_neither_when_there_nor_when_missing():
     assert key_of(call(arguments={"a": 1, "seed": 7}), ["seed"]) == key_of(call(arguments={"a": 1}), ["seed"])
+
+
+def test_what_is_left_out_by_path():
+    value = {"a": [{"id": 1, "b": 2}, {"id": 3}, "x"], "c": {"id": 4}}
+    assert without(value, ["a[*].id", "c.id"]) == {"a": [{"b": 2}, {}, "x"], "c": {}}
+    assert without(value, ["a[0]", "a[2]"]) == {"a": [None, {"id": 3}, None], "c": {"id": 4}}
+    assert without(value, ["a.id", "c[0]", "a[7].id", "a[0][1]"]) == value
+    assert without([[1, 2]], ["[0][1]"]) == [[1, None]]
 
 
 def test_arguments_may_be_any_mapping():

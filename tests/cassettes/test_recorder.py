@@ -10,14 +10,19 @@ from attrs import define, field
 from cassettes.errors import CassetteError
 from cassettes.model import Call, Cancelled, Error, Outcome, Stream, Value
 from cassettes.recorder import (
+    Unseen,
     aperform,
     current,
     enclosing,
     entered,
     hand_out,
     listening,
+    passed_by,
     perform,
     unattributed,
+    unwatched,
+    watched,
+    watching,
 )
 from tests.factories import call
 
@@ -89,6 +94,34 @@ def test_the_innermost_recorder_listens_and_the_outer_one_comes_back():
                 assert (current(), unattributed()) == (None, True)
         assert (current(), enclosing()) == (outer, ticket)
     assert (current(), enclosing()) == (None, None)
+
+
+def test_a_call_that_passes_by_costs_no_name_while_nothing_watches():
+    passed_by(refusing)
+    with watching(Unseen()), unwatched():
+        assert not watched()
+        passed_by(refusing)
+
+
+def test_what_passes_by_is_counted_by_all_that_watch():
+    first, second = Unseen(), Unseen()
+    with watching(first):
+        passed_by(lambda: "a")
+        with watching(second):
+            assert watched()
+            passed_by(lambda: "b")
+    passed_by(lambda: "c")
+    assert (first.counts, second.counts) == ({"a": 1, "b": 1}, {"b": 1})
+
+
+def test_names_without_number_are_counted_together():
+    unseen = Unseen()
+    for number in range(60):
+        unseen.note(f"GET host/{number}")
+    unseen.note("GET host/0")
+    assert unseen.counts["GET host/0"] == 2
+    assert unseen.counts[Unseen.OTHERS] == 10
+    assert len(unseen.counts) == Unseen.MOST_NAMES + 1
 
 
 def test_a_block_that_raises_stops_listening():

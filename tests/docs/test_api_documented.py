@@ -29,7 +29,9 @@ def test_statistics_are_documented(name):
     assert f"`{name}" in _section("stats"), name
 
 
-@pytest.mark.parametrize("name", ["Price", "Score", "Suite", "Task", "acting_as", "open", "scorer", "tool", "trial"])
+@pytest.mark.parametrize(
+    "name", ["Price", "Score", "Suite", "Task", "acting_as", "open", "scorer", "session", "tool", "trial"]
+)
 def test_parameters_are_documented(name):
     for parameter in inspect.signature(getattr(tt, name)).parameters.values():
         if parameter.kind is not parameter.POSITIONAL_ONLY:

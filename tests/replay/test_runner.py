@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import json
 import threading
 from types import SimpleNamespace
 
@@ -12,8 +11,8 @@ import openai
 import pytest
 
 import trialtape as tt
-from cassettes.errors import NewerFormat
 from replay.home import Home
+from replay.runs import load_run
 from replay.scorefile import read_scores
 
 PATIENCE = 20.0
@@ -56,21 +55,10 @@ def nothing_ran():
     ran.clear()
 
 
-@pytest.fixture
-def run(tmp_path):
-    """Run an agent over tasks ``a`` and ``b``."""
-
-    def carry_out(agent, name="r", *, ids="ab", trials=2, suite=None, **options):
-        made = {"tasks": [tt.Task(id=task) for task in ids], "agent": agent, **(suite or {})}
-        return tt.Suite(**made).run(name, trials=trials, home=tmp_path, **options)
-
-    return carry_out
-
-
-def ask(provider, status=200):
+def ask(provider, status=200, model="m"):
     with openai.OpenAI(api_key="k", base_url=provider.base_url, max_retries=0) as client:
         headers = {"x-status": str(status)}
-        return client.chat.completions.create(model="m", messages=[], extra_headers=headers)
+        return client.chat.completions.create(model=model, messages=[], extra_headers=headers)
 
 
 # -- order and independence --------------------------------------------------------------------------------------------
@@ -125,71 +113,6 @@ def test_as_many_trials_run_at_once_as_asked_for(run):
 
     result = run(agent, ids="abc", concurrency=3)
     assert dict(result.endings) == {"completed": 6}
-
-
-# -- time limits -------------------------------------------------------------------------------------------------------
-
-
-def test_a_sync_agent_that_takes_too_long_is_capped_and_may_call_nothing_more(run):
-    go, gone = threading.Event(), threading.Event()
-
-    def agent(trial):
-        look("before")
-        go.wait(PATIENCE)
-        try:
-            look("after")
-        finally:
-            gone.set()
-
-    result = run(agent, ids="a", trials=1, timeout=1.0)
-    assert result.lingering == ["r/a#0"]
-    assert dict(result.endings) == {"capped": 1}
-    go.set()
-    assert gone.wait(PATIENCE)
-    assert ran == ["before"]
-
-
-def test_a_sync_agent_that_is_quick_enough_completes(run):
-    assert dict(run(steady, ids="a", trials=1, timeout=PATIENCE).endings) == {"completed": 1}
-
-
-@pytest.mark.parametrize("stubborn", [False, True])
-def test_an_async_agent_that_takes_too_long_is_capped(tmp_path, run, stubborn):
-    async def agent(trial):
-        look("before")
-        try:
-            await asyncio.get_running_loop().create_future()
-        except asyncio.CancelledError:
-            if not stubborn:
-                raise
-
-    result = run(agent, ids="a", trials=1, timeout=0.05)
-    assert dict(result.endings) == {"capped": 1}
-    assert tt.open("r/a#0", home=tmp_path).ending.reason == "timeout of 0.05 s"
-
-
-def test_a_timeout_of_the_agents_own_is_its_own_error(run):
-    async def agent(trial):
-        look("x")
-        raise TimeoutError("mine")
-
-    assert dict(run(agent, ids="a", trials=1, timeout=PATIENCE).endings) == {"error": 1}
-
-
-class AsyncAgent:
-    async def __call__(self, trial):
-        look("x")
-
-
-async def coroutine(trial):
-    look("x")
-
-
-@pytest.mark.parametrize("agent", [coroutine, AsyncAgent(), functools.partial(coroutine)])
-@pytest.mark.parametrize("timeout", [None, PATIENCE])
-def test_anything_that_gives_a_coroutine_is_an_async_agent(run, agent, timeout):
-    assert dict(run(agent, ids="a", trials=1, timeout=timeout).endings) == {"completed": 1}
-    assert ran == ["x"]
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -297,30 +220,6 @@ def test_a_trial_that_was_killed_before_it_was_scored_is_scored_later(tmp_path, 
     assert sorted(score.trial for score in read_scores(Home(tmp_path), "r")) == ["r/a#0", "r/a#1", "r/b#0", "r/b#1"]
 
 
-def test_a_cassette_of_a_later_version_is_not_set_aside(tmp_path, monkeypatch, run):
-    run(steady)
-
-    def newer(path, home=None):
-        raise NewerFormat(f"{path} has format 999")
-
-    monkeypatch.setattr("replay.runner.View", newer)
-    with pytest.raises(NewerFormat):
-        run(steady)
-    assert not list(tmp_path.glob("cassettes/r/*/*attempt*"))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"seed": 5}, {"timeout": 9.0}, {"suite": {"tasks": [tt.Task(id="a", instruction="other"), tt.Task(id="b")]}}],
-)
-def test_another_configuration_is_refused_and_nothing_is_changed(tmp_path, run, change):
-    run(steady)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with pytest.raises(tt.BadInput, match="already with another configuration"):
-        run(steady, **change)
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-
-
 def test_an_interrupt_ends_running_trials_as_cancelled_and_the_run_goes_on_later(tmp_path, run):
     def agent(trial):
         look(f"{trial.task.id}#{trial.index}")
@@ -359,53 +258,30 @@ def test_an_unknown_price_stops_the_run_with_the_models_name(provider, run):
     assert provider.count == 1
 
 
-def test_a_budget_needs_prices(run):
-    with pytest.raises(tt.BadInput, match="max_cost needs prices"):
-        run(steady, max_cost=1.0)
+def test_a_budget_without_any_price_of_the_model_stops_the_run(provider, run):
+    with pytest.raises(tt.BadInput, match="the cost of model 'm' is unknown"):
+        run(lambda trial: ask(provider), max_cost=1.0)
+    assert provider.count == 1
+
+
+def test_a_budget_takes_prices_from_the_table(provider, run):
+    result = run(lambda trial: ask(provider, model="gpt-4o-2024-08-06"), trials=1, max_cost=1.0)
+    used = tt.open("r/a#0", home=result.home).steps[0].reply.usage
+    once = (used.input - used.cached) * 2.5 + used.cached * 1.25 + used.output * 10
+    assert result.cost == pytest.approx(2 * once / 1e6)
+
+
+def test_without_prices_and_budget_no_model_stops_the_run(provider, run):
+    assert run(lambda trial: ask(provider)).cost is None
+
+
+def test_the_suites_prices_stay_with_the_run(provider, run, tmp_path):
+    run(lambda trial: ask(provider), trials=1, suite=PRICES)
+    about = load_run(Home(tmp_path), "r").about
+    assert about["prices"] == {"m": {"input": 0.0, "output": 1e6, "cached": None, "up_to": None, "written": None}}
 
 
 # -- frozen runs -------------------------------------------------------------------------------------------------------
-
-
-def test_a_frozen_run_pins_its_pool_and_gives_each_trial_a_world_of_its_own(tmp_path, run):
-    drift = iter(range(100))
-
-    @tt.tool(effect="read")
-    def quote():
-        return next(drift)
-
-    got = {}
-
-    def agent(trial):
-        got[trial.id.run, trial.task.id, trial.index] = quote()
-
-    run(agent, "base")
-    run(agent, "frozen", freeze="external", source="base")
-    recorded = {key[1:]: value for key, value in got.items() if key[0] == "base"}
-    assert {key[1:]: value for key, value in got.items() if key[0] == "frozen"} == recorded
-    assert next(drift) == 4  # nothing real ran in the frozen run
-    pool = json.loads((tmp_path / "cassettes/frozen/run.json").read_text())["pool"]
-    assert sorted(pool) == ["base/a#0", "base/a#1", "base/b#0", "base/b#1"]
-    run(agent, "base", trials=3)
-    run(agent, "frozen", freeze="external", source="base")  # goes on with the recordings that it began with
-    assert json.loads((tmp_path / "cassettes/frozen/run.json").read_text())["pool"] == pool
-    with pytest.raises(tt.BadInput, match="each trial needs a world of its own"):
-        run(agent, "frozen", trials=3, freeze="external", source="base")
-
-
-def test_a_frozen_run_whose_recordings_are_gone_is_not_continued(tmp_path, run):
-    run(steady, "base")
-    run(steady, "frozen", freeze="external", source="base")
-    (tmp_path / "cassettes/base/a/1.cassette").unlink()
-    with pytest.raises(tt.BadInput, match=r"draws on the recording base/a#1, which has changed or is gone"):
-        run(steady, "frozen", freeze="external", source="base")
-
-
-def test_more_trials_than_worlds_are_refused_before_anything_happens(tmp_path, run):
-    run(steady, "base")
-    with pytest.raises(tt.BadInput, match=r"3 trials .* 2 finished trials .* each trial needs a world of its own"):
-        run(steady, "frozen", trials=3, freeze="external", source="base")
-    assert not (tmp_path / "cassettes/frozen").exists()
 
 
 def test_an_unanswered_trial_does_not_stop_the_run(run):
@@ -414,26 +290,6 @@ def test_an_unanswered_trial_does_not_stop_the_run(run):
         lambda trial: look("other" if trial.index else f"{trial.task.id}#0"), "frozen", freeze="tool", source="base"
     )
     assert dict(result.endings) == {"completed": 2, "unanswered": 2}
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"trials": 0}, "at least 1"),
-        ({"concurrency": 0}, "at least 1"),
-        ({"retries": -1}, "at least 0"),
-        ({"timeout": 0}, "above 0"),
-        ({"freeze": "tool"}, "go together"),
-        ({"source": "base"}, "go together"),
-        ({"freeze": "nonsense", "source": "base"}, "is no selector"),
-        ({"freeze": "tool", "source": "nobody"}, "no finished trial"),
-    ],
-)
-def test_what_does_not_go_together_is_told(tmp_path, run, options, told):
-    run(steady, "base")
-    with pytest.raises(tt.BadInput, match=told):
-        run(steady, **options)
-    assert not (tmp_path / "cassettes/r").exists()
 
 
 def test_a_run_that_is_being_carried_out_is_left_alone(tmp_path, run):

@@ -464,11 +464,6 @@ def test_an_argument_that_cannot_be_kept_stops_a_frozen_trial(record, frozen):
     assert ran == []
 
 
-def test_an_unknown_actor_is_refused():
-    with pytest.raises(tt.BadInput, match="'usr' is no actor"), tt.acting_as("usr"):
-        pass
-
-
 @pytest.mark.parametrize("mode", ["replay", "freeze"])
 def test_what_a_sub_agent_asks_over_http_does_not_reach_the_network(tmp_path, provider, mode):
     import httpx2

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import enum
-import functools
 import math
 import threading
 from dataclasses import dataclass, field
@@ -125,20 +124,9 @@ def fill(into: list, extra: dict):
     return len(into)
 
 
-@tt.tool(effect="read")
-def handle():
-    ran.append("handle")
-    return {"items": [0, 1, 2, {"handle": threading.Lock()}]}
-
-
 @pytest.fixture(autouse=True)
 def nothing_ran():
     ran.clear()
-
-
-@pytest.fixture
-def trial(tmp_path):
-    return functools.partial(tt.trial, task="t", home=tmp_path)
 
 
 @pytest.fixture
@@ -337,39 +325,6 @@ def test_a_trial_can_be_replayed_from_its_path(tmp_path, trial):
 # -- what cannot be kept -----------------------------------------------------------------------------------------------
 
 
-def test_a_result_that_cannot_be_kept_is_named_by_its_path_and_still_reaches_the_agent(tmp_path, trial):
-    got = []
-    with pytest.raises(tt.UnkeepableValue, match=r"result\.items\[3\]\.handle"), trial(run="r") as block:
-        got.append(handle())
-        got.append(give("one"))
-    assert type(got[0]["items"][3]["handle"]) is type(threading.Lock())
-    assert got[1] == 1
-    assert (block.ending.status, block.ending.cause) == ("error", "recording")
-    view = tt.open("r/t#0", home=tmp_path)
-    assert [step.call.name for step in view.steps] == ["handle", "give"]
-
-
-def test_an_argument_that_cannot_be_kept_is_named_by_its_path(trial):
-    with pytest.raises(tt.UnkeepableValue, match=r"arguments\.value\.deep\[0\]"), trial(run="r"):
-        assert echo({"deep": [open]}) is not None
-
-
-def test_a_state_that_becomes_unkeepable_is_told_and_the_tool_still_answers(trial):
-    db = {"rows": {}}
-
-    @tt.tool(effect="write", external=False)
-    def put(key):
-        db["rows"][key] = threading.Lock()
-        return "put"
-
-    got = []
-    with pytest.raises(tt.UnkeepableValue, match=r"state\['rows'\]\['a'\]"), trial(run="r") as block:
-        block.track(db)
-        got.append(put("a"))
-    assert got == ["put"]
-    assert block.ending.cause == "recording"
-
-
 def test_a_state_that_cannot_be_tracked_leaves_no_patch_and_no_listener_behind(tmp_path, trial):
     with pytest.raises(tt.UnkeepableValue, match="cannot be tracked"):
         trial(run="r", task=tt.Task(id="t", state=lambda: (1, 2))).begin()
@@ -378,164 +333,7 @@ def test_a_state_that_cannot_be_tracked_leaves_no_patch_and_no_listener_behind(t
     assert len(tt.open("r/t#0", home=tmp_path).steps) == 0
 
 
-def test_a_change_that_no_write_explains_is_reported(tmp_path, trial):
-    db = {"x": 0}
-    with trial(run="r") as block:
-        block.track(db)
-        give("one")
-        db["x"] = 1
-    view = tt.open("r/t#0", home=tmp_path)
-    assert [m.data for m in view.cassette.marks() if m.kind == "problem"] == [
-        "1 change(s) of the tracked state that no write explains"
-    ]
-    assert view.state() == {"x": 1}
-
-
-# -- endings -----------------------------------------------------------------------------------------------------------
-
-
-def ending(trial, agent):
-    block = trial(run="r")
-    try:
-        with block:
-            agent(block)
-    except BaseException as error:
-        return block.ending.status, block.ending.cause, type(error)
-    return block.ending.status, block.ending.cause, None
-
-
-def asked_for(status, provider):
-    def agent(block):
-        with openai.OpenAI(api_key="k", base_url=provider.base_url, max_retries=0) as client:
-            headers = {"x-status": str(status)}
-            client.chat.completions.create(model="m", messages=[], extra_headers=headers)
-
-    return agent
-
-
-def raising(error):
-    def agent(block):
-        give("one")
-        raise error
-
-    return agent
-
-
-def capped(block):
-    give("one")
-    block.capped("30 steps")
-
-
-def test_a_trial_that_runs_to_its_end_is_completed(trial):
-    assert ending(trial, lambda block: give("one")) == ("completed", None, None)
-
-
-def test_a_capped_trial_says_so(tmp_path, trial):
-    assert ending(trial, capped) == ("capped", None, None)
-    assert tt.open("r/t#0", home=tmp_path).ending.reason == "30 steps"
-
-
-def test_an_exception_of_the_agent_is_its_error(trial):
-    assert ending(trial, raising(ValueError("x"))) == ("error", "agent", ValueError)
-
-
-def test_an_agent_that_exits_is_its_error(trial):
-    assert ending(trial, raising(SystemExit(1))) == ("error", "agent", SystemExit)
-
-
-def test_a_cancelled_task_is_cancelled(trial):
-    assert ending(trial, raising(asyncio.CancelledError())) == ("cancelled", None, asyncio.CancelledError)
-
-
-def test_a_provider_that_fails_is_infrastructure(trial, provider):
-    assert ending(trial, asked_for(503, provider)) == ("error", "infrastructure", openai.InternalServerError)
-
-
-def test_a_bad_request_is_the_agents_error(trial, provider):
-    assert ending(trial, asked_for(400, provider)) == ("error", "agent", openai.BadRequestError)
-
-
-def test_an_interrupted_trial_ends_cancelled_at_its_next_call(trial):
-    def agent(block):
-        give("one")
-        block.interrupt()
-        give("one")
-
-    status, cause, raised = ending(trial, agent)
-    assert (status, cause) == ("cancelled", None)
-    assert raised.exit_code == 130
-    assert ran == ["one"]
-
-
-def test_a_trial_that_captured_nothing_is_an_error(trial):
-    assert ending(trial, lambda block: None) == ("error", "nothing captured", tt.NothingCaptured)
-
-
 # -- arguments ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_index_is_the_first_that_is_free(trial):
-    indexes = []
-    for _ in range(3):
-        with trial(run="r") as block:
-            give("one")
-        indexes.append(block.index)
-    assert indexes == [0, 1, 2]
-
-
-def test_a_trial_is_never_recorded_twice(tmp_path, trial):
-    with trial(run="r", index=3):
-        give("one")
-    path = tmp_path / "cassettes/r/t/3.cassette"
-    before = path.read_bytes()
-    with pytest.raises(tt.BadInput, match="exists already"), trial(run="r", index=3):
-        pytest.fail("the block ran")
-    assert path.read_bytes() == before
-    assert not any(adapter.patched() for adapter in adapters())
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"freeze": "tool"}, "go together"),
-        ({"source": "base"}, "go together"),
-        ({"replay": "r/t#0", "freeze": "tool", "source": "r"}, "do not go with it"),
-        ({"replay": "r/t#0", "world": 1}, "do not go with it"),
-        ({"replay": "nothing"}, "is no trial id"),
-        ({"replay": "r/t#7"}, "there is no trial r/t#7"),
-        ({"replay": "gone.cassette"}, "does not exist"),
-        ({"freeze": "tol", "source": "r"}, "is no selector"),
-        ({"freeze": [], "source": "r"}, "nothing to freeze"),
-        ({"freeze": "tool", "source": "nobody"}, "no finished trial"),
-        ({"freeze": "tool", "source": "r", "on_miss": "guess"}, "on_miss is one of"),
-        ({"index": -1}, "0 or more"),
-        ({"run": "a/b"}, "no name for a run"),
-        ({"run": ""}, "no name for a run"),
-        ({"run": "x" * 300}, "too long"),
-        ({"task": "y" * 300}, "too long"),
-        ({"task": "#3"}, "no id for a task"),
-    ],
-)
-def test_arguments_that_do_not_go_together_are_told(trial, options, told):
-    with trial(run="r"):
-        give("one")
-    with pytest.raises(tt.BadInput, match=told):
-        trial(**{"run": "other", **options})
-
-
-def test_a_pool_takes_only_finished_trials(trial):
-    with pytest.raises(ValueError, match="x"), trial(run="r"):
-        give("one")
-        raise ValueError("x")
-    with pytest.raises(tt.BadInput, match="no finished trial of task 't'"):
-        trial(run="other", freeze="tool", source="r")
-
-
-def test_another_configuration_under_the_same_name_is_refused(trial):
-    with trial(run="r"):
-        give("one")
-    with pytest.raises(tt.BadInput, match="another configuration"):
-        trial(run="r", seed=1)
 
 
 def test_the_block_may_be_async(tmp_path, trial):
@@ -546,18 +344,6 @@ def test_the_block_may_be_async(tmp_path, trial):
 
     assert asyncio.run(main()).ending.status == "completed"
     assert len(tt.open("r/t#0", home=tmp_path).steps) == 1
-
-
-def test_calls_of_the_simulated_user_are_kept_apart(tmp_path, trial):
-    with trial(run="r"):
-        give("one")
-        with tt.acting_as("user"):
-            give("one")
-        give("one")
-    assert [step.call.actor for step in tt.open("r/t#0", home=tmp_path).steps] == ["agent", "user", "agent"]
-    with pytest.raises(tt.Divergence), trial(run="again", replay="r/t#0"):
-        give("one")
-        give("one")
 
 
 def test_a_trial_tracks_one_state(trial):

@@ -89,7 +89,6 @@ def test_what_is_not_there(call, recorded, files, arguments, told):
         (("--source", "base"), "go together"),
         (("--freeze", "nonsense", "--source", "base"), "is no selector"),
         (("--timeout", "-1"), "above 0"),
-        (("--max-cost", "1"), "needs prices"),
     ],
 )
 def test_a_run_under_another_configuration_or_with_options_that_do_not_fit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -98,6 +99,30 @@ def test_a_run_in_which_nothing_was_captured_fails(tmp_path, call):
         assert "r/x#0: 0 calls captured" in result.stderr
 
 
+def test_run_and_show_tell_what_belongs_to_no_trial(tmp_path, call):
+    path = tmp_path / "leaking.py"
+    path.write_text("""
+from contextvars import Context
+import trialtape as tt
+
+@tt.tool(effect="read")
+def look(number):
+    return number
+
+def agent(trial):
+    look(1)
+    Context().run(look, 2)
+
+suite = tt.Suite([tt.Task(id="x")], agent)
+""")
+    told = "belongs to no trial, so it is not recorded: 2 x tool look"
+    assert told in call("run", path, "--run", "r", "-n", 2).stderr
+    assert "not recorded, as it belongs to no trial: 1 x tool look" in call("show", "r/x#0").stdout
+    assert document(call("show", "r/x#0", "--json"))["unattributed"] == {"tool look": 1}
+    result = document(call("run", path, "--run", "again", "-n", 2, "--json"))
+    assert result["unattributed"] == {"tool look": 2}
+
+
 def test_a_frozen_run(call, suite_file, recorded):
     result = call("run", suite_file, "--run", "frozen", "--source", "base", "--freeze", "external", "-n", 4, "--json")
     assert document(result)["endings"] == {"completed": 8}
@@ -129,6 +154,90 @@ unpriced = tt.Suite([tt.Task(id="x")], agent, prices={{"other": tt.Price(input=0
     unknown = call("run", f"{path}:unpriced", "--run", "u", "-n", 3, "--max-cost", "1")
     assert unknown.exit_code == 2
     assert len(unknown.stderr.splitlines()) == 1
+    assert "the cost of model 'm' is unknown" in unknown.stderr
+
+
+# -- cost --------------------------------------------------------------------------------------------------------------
+
+ASKING = """
+import openai
+import trialtape as tt
+
+def agent(trial):
+    with openai.OpenAI(api_key="k", base_url={url!r}, max_retries=0) as client:
+        client.chat.completions.create(model={model!r}, messages=[])
+
+def fine(view):
+    return True
+
+suite = tt.Suite([tt.Task(id="x")], agent, scorers=[fine], prices={prices})
+"""
+
+
+@pytest.fixture
+def asking(tmp_path, call, provider):
+    """Run ``r``: two trials that ask this model once each."""
+
+    def run(model, prices="{}", *options, name="r"):
+        path = tmp_path / f"asking_{name}.py"
+        path.write_text(ASKING.format(url=provider.base_url, model=model, prices=prices))
+        return call("run", path, "--run", name, "-n", 2, *options)
+
+    return run
+
+
+def test_stats_ls_and_show_tell_what_a_run_cost(call, asking):
+    assert asking("gpt-4o-mini-2024-07-18").exit_code == 0
+    told = r"live model calls: \d+ tokens in, \d+ out, cost 0\.0000\d+ USD, prices of 2026-\d\d-\d\d"
+    assert re.search(rf"^{told}$", call("show", "r/x#0").stdout, re.MULTILINE)
+    cost = document(call("show", "r/x#0", "--json"))["cost"]
+    assert cost["amount"] > 0
+    assert (cost["unknown"], cost["calls"], cost["currency"]) == ({}, 1, "USD")
+    assert [trial["cost"] for trial in document(call("ls", "r", "--json"))] == [cost] * 2
+    whole = document(call("stats", "r", "--json"))["cost"]
+    doubled = ("amount", "at_least", "calls", "input_tokens", "output_tokens")
+    assert whole == cost | {name: pytest.approx(2 * cost[name]) for name in doubled}
+    assert re.search(rf"^  {told}$", call("stats", "r").stdout, re.MULTILINE)
+
+
+def test_show_step_tells_what_a_model_call_cost(call, asking):
+    asking("gpt-4o-mini")
+    step = call("show", "r/x#0", "--step", 0).stdout
+    assert re.search(r"^cost: +0\.0000\d+ USD, prices of 2026-", step, re.MULTILINE)
+    told = document(call("show", "r/x#0", "--step", 0, "--json"))
+    assert told["cost"]["amount"] > 0
+    assert told["tokens"]["input"] == told["cost"]["input_tokens"]
+
+
+def test_an_unknown_cost_is_told_as_such(call, asking):
+    asking("m")
+    assert "cost unknown: no price for m\n" in call("show", "r/x#0").stdout
+    assert re.search(r"^cost: +unknown: no price for m$", call("show", "r/x#0", "--step", 0).stdout, re.MULTILINE)
+    cost = document(call("stats", "r", "--json"))["cost"]
+    assert (cost["amount"], cost["at_least"], cost["unknown"]) == (None, None, {"m": "no price for m"})
+
+
+def test_a_suites_own_prices_hold_for_its_run_when_it_is_looked_at(call, asking):
+    told = asking("gpt-4o-mini", "{'gpt-4o-mini': tt.Price(input=0, output=1e6)}")
+    amount = document(call("stats", "r", "--json"))["cost"]["amount"]
+    assert amount == int(amount) > 0
+    assert f"cost {amount:.4f}" in told.stderr
+    assert f"cost {amount:.4f}, by the suite's own prices" in call("stats", "r").stdout
+
+
+def test_frozen_calls_cost_nothing(call, asking, provider):
+    asking("m")
+    frozen = asking("m", "{}", "--freeze", "model", "--source", "r", name="f")
+    assert (frozen.exit_code, provider.count) == (0, 2)
+    assert document(call("stats", "f", "--json"))["cost"]["amount"] == 0
+    assert "live model calls: none, so cost 0" in call("show", "f/x#0").stdout
+    assert "nothing: answered from a recording" in call("show", "f/x#0", "--step", 0).stdout
+
+
+def test_a_budget_needs_a_price_of_the_suite_or_of_the_table(asking):
+    assert asking("gpt-4o-mini", "{}", "--max-cost", "1").exit_code == 0
+    unknown = asking("m", "{}", "--max-cost", "1", name="u")
+    assert unknown.exit_code == 2
     assert "the cost of model 'm' is unknown" in unknown.stderr
 
 
@@ -210,6 +319,51 @@ def test_verify_tells_what_differs_and_goes_on(tmp_path, call, recorded, suite_f
     text = call("verify", "base", "--suite", changed)
     assert text.exit_code == 1
     assert "diverges at step 3" in text.stdout
+
+
+@pytest.fixture
+def with_ids(tmp_path):
+    """A suite whose agent makes an id anew in each call."""
+    path = tmp_path / "with_ids.py"
+    path.write_text("""
+from uuid import uuid4
+import trialtape as tt
+
+@tt.tool(effect="write")
+def charge(amount, request):
+    return "charged"
+
+def agent(trial):
+    charge(5, {"id": str(uuid4()), "at": "now"})
+
+suite = tt.Suite([tt.Task(id="x")], agent)
+""")
+    return path
+
+
+def test_verify_suggests_what_to_ignore_and_ignores_only_what_it_is_told(call, with_ids):
+    assert call("run", with_ids, "--run", "base", "-n", 2).exit_code == 0
+    text = call("verify", "base")
+    assert text.exit_code == 1
+    assert "Both look like a UUID. If it may differ each time: --ignore tool:charge:request.id" in text.stdout
+    (first, _) = document(call("verify", "base", "--json"), code=1)["trials"]
+    assert first["report"]["ignore"] == "tool:charge:request.id"
+    assert call("verify", "base", "--ignore", "tool:charge:request.id").exit_code == 0
+    assert call("verify", "base", "--ignore", "request.id").exit_code == 0
+    assert call("verify", "base", "--ignore", "tool:refund:request.id", "--ignore", "amount").exit_code == 1
+    assert call("verify", "base", "--ignore", "a..b").exit_code == 2
+
+
+def test_what_a_run_ignores_is_ignored_when_it_is_frozen_and_verified(call, with_ids):
+    run = ("run", with_ids, "-n", 2, "--json")
+    assert call(*run, "--run", "base", "--ignore", "request.id").exit_code == 0
+    assert call("verify", "base").exit_code == 0
+    frozen = (*run, "--source", "base", "--freeze", "tool")
+    assert document(call(*frozen, "--run", "missed"))["endings"] == {"unanswered": 2}
+    assert document(call(*frozen, "--run", "served", "--ignore", "request.id"))["endings"] == {"completed": 2}
+    other = call(*run, "--run", "base", "--ignore", "amount")
+    assert other.exit_code == 2
+    assert "another configuration" in other.stderr
 
 
 def test_verify_of_a_damaged_file_exits_with_4(home, call, recorded):
