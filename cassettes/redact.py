@@ -27,6 +27,7 @@ from .model import Call, Changed, Ending, Header, Interaction, Mark, Outcome, Pa
 from .personal import Rule
 from .shapes import FIELD, LOOK, PLACEHOLDER, RULES
 from .standard import BIG_INT, COMPLEX, DATE, DATETIME, DECIMAL, TIME, TIMEDELTA, UUID
+from .spans import Span, splice, united, within
 from .values import NESTING, ORDERED, TUPLE, pack, unpack
 
 __all__ = ["Redactor", "secrets_of"]
@@ -56,6 +57,7 @@ class Redactor:
 
     Attributes:
         basic: the same without the user's rules.
+        has_text_rules: the user gave a pattern or a function.
     """
 
     def __init__(
@@ -109,7 +111,7 @@ class Redactor:
         data, counts = self.arguments(pack(dict(call.arguments)))
         cleaned, found = self.packed(data)
         if self.has_text_rules:
-            call = named(self, call, counts)
+            call = self.named(call, counts)
         if not counts and not found:
             return call
         return evolve(call, arguments=unpack(cleaned))
@@ -157,6 +159,10 @@ class Redactor:
         return self.pieces([text], counts)[0]
 
     # -- the user's rules ---------------------------------------------------------------------------------------------
+
+    def named(self, call: Call, counts: Counter[str]) -> Call:
+        """The call, its name less its secrets if it holds a path; that of a tool or a model is no text."""
+        return evolve(call, name=self.value(call.name, counts)) if call.kind == "http" else call
 
     def value(self, value: Any, counts: Counter[str]) -> Any:
         """A value less its secrets."""

@@ -17,6 +17,7 @@ import msgpack
 import zstandard
 
 from . import codec, frames
+from .cleaned import cleaned_ending, cleaned_header, cleaned_interaction, cleaned_mark
 from .errors import AlreadyRecorded, RecordingFailed, UnkeepableValue
 from .model import Ending, Header, Interaction, Mark
 from .redact import Redactor
@@ -61,7 +62,7 @@ class CassetteWriter:
         self._counts: Counter[str] = Counter()
         self._table = Table()
         self._dirty = False
-        header = redactor.header(header, self.redacted)
+        header = cleaned_header(header, redactor, self.redacted)
         (plain,) = self._redact([pack(codec.header_plain(header))], self.redacted, redactor.basic)
         self._fd = _create(path)
         self._write(frames.head())
@@ -85,7 +86,7 @@ class CassetteWriter:
             RecordingFailed: the file cannot be written.
         """
         counts: Counter[str] = Counter()
-        facts = pack(codec.facts_of(self._redactor.interaction(interaction, counts)))
+        facts = pack(codec.facts_of(cleaned_interaction(interaction, self._redactor, counts)))
         snapshot = self._at_paths(snapshot, counts)
         outcome = pack(codec.outcome_plain(self._redactor.outcome(interaction.outcome, counts)))
         actor = interaction.call.actor
@@ -114,7 +115,7 @@ class CassetteWriter:
             RecordingFailed: the file cannot be written.
         """
         counts: Counter[str] = Counter()
-        packed = pack(codec.mark_plain(self._redactor.mark(mark, counts)))
+        packed = pack(codec.mark_plain(cleaned_mark(mark, self._redactor, counts)))
         with self._lock:
             (cleaned,) = self._redact([packed], counts, self._redactor.basic)
             with self._unbroken(cleaned):
@@ -128,7 +129,7 @@ class CassetteWriter:
         Raises:
             RecordingFailed: the file cannot be written.
         """
-        packed = pack(codec.ending_plain(self._redactor.ending(ending, self.redacted)))
+        packed = pack(codec.ending_plain(cleaned_ending(ending, self._redactor, self.redacted)))
         with self._lock:
             digest = self._hash.hexdigest()
             (cleaned,) = self._redact([packed], self.redacted, self._redactor.basic)

@@ -193,8 +193,10 @@ class Trial:
         unseen = self.session.unattributed.counts + self.session.escaped_work.counts
         if unseen:
             counts: Counter[str] = Counter()
-            names = {self._redactor.text(name, counts): number for name, number in unseen.most_common()}
-            self.session.journal.mark("unattributed", {"count": unseen.total(), "names": names})
+            names: Counter[str] = Counter()
+            for name, number in unseen.most_common():
+                names[self._redactor.text(name, counts)] += number
+            self.session.journal.mark("unattributed", {"count": unseen.total(), "names": dict(names)})
 
     def _found_at_the_end(self) -> TrialtapeError | None:
         change = self.session.journal.change()
