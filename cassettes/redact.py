@@ -12,7 +12,7 @@ import hmac
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, AnyStr, Final
 
@@ -23,11 +23,11 @@ from .classes import NAMEDTUPLE, OBJECT
 from .errors import UnkeepableValue
 from .events import change_texts
 from .given import MOST_ROUNDS, GivenRule, RuleFailed, at_path, change_of, found_by
-from .model import Call, Changed, Ending, Header, Interaction, Mark, Outcome, Patch, Stream, Value
+from .model import Call, Changed, Outcome, Stream, Value
 from .personal import Rule
 from .shapes import FIELD, LOOK, PLACEHOLDER, RULES
-from .standard import BIG_INT, COMPLEX, DATE, DATETIME, DECIMAL, TIME, TIMEDELTA, UUID
 from .spans import Span, splice, united, within
+from .standard import BIG_INT, COMPLEX, DATE, DATETIME, DECIMAL, TIME, TIMEDELTA, UUID
 from .values import NESTING, ORDERED, TUPLE, pack, unpack
 
 __all__ = ["Redactor", "secrets_of"]

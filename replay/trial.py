@@ -85,7 +85,11 @@ class Trial:
 
     def message(self, role: str, content: str) -> None:
         """Keep a message that no model call shows, such as one of a scripted user."""
-        self.session.journal.mark("message", {"role": role, "content": content, "step": self.session.steps})
+        try:
+            self.session.journal.mark("message", {"role": role, "content": content, "step": self.session.steps})
+        except RecordingFailed as error:  # a redaction rule raised: it stops the trial even if the agent goes on
+            self.session.stop(error)
+            raise
 
     def interrupt(self) -> None:
         """Stop the trial from another thread: its next call ends it as ``cancelled``."""

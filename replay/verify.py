@@ -14,6 +14,8 @@ from cassettes.canonical import canonical
 from cassettes.errors import CassetteError, TrialHalted
 from cassettes.given import GivenRule
 from cassettes.model import Ending, TrialId
+from cassettes.redact import Redactor, secrets_of
+from cassettes.values import pack, unpack
 
 from .agents import run_agent
 from .home import Home
@@ -112,9 +114,16 @@ def verify_trial(
     if trial.ending is None or not _same_ending(view.ending, trial.ending):
         why = f"the recording ended {_told(view.ending)}, the replay {_told(trial.ending)}"
         return Checked(str(view.id), "differs", why, {"kind": "ending"})
-    if view.tracks_state and canonical(view.state()) != canonical(trial.state):
+    if view.tracks_state and canonical(view.state()) != canonical(_as_recorded(trial.state, setup)):
         return Checked(str(view.id), "differs", "the final state is another", {"kind": "state"})
     return Checked(str(view.id), "identical")
+
+
+def _as_recorded(state: Any, setup: Setup) -> Any:
+    """The state less its secrets."""
+    redactor = Redactor(setup.home.redaction_key(), secrets_of(setup.environ), given=setup.redact)
+    cleaned, counts = redactor.packed(pack(state))
+    return unpack(cleaned) if counts else state
 
 
 def _other_start(view: View, trial: Trial) -> Checked | None:

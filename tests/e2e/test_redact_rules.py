@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ import openai
 import pytest
 
 import trialtape as tt
+from replay.home import Home
+from replay.verify import check_file, verify_trial
 
 SSN, CARD, NAME = "078-05-1120", "4111 1111 1111 1111", "Ada Lovelace"
 ran = []
@@ -177,6 +180,14 @@ def test_a_rule_that_fails_stops_the_trial_before_anything_is_written(trial, hom
     assert tt.open("r/t#0", home=home).ending.status == "incomplete"
 
 
+def test_a_rule_that_fails_at_a_message_stops_the_trial_even_if_the_agent_goes_on(trial, home):
+    with pytest.raises(tt.CassetteError, match="'broken' raised"), trial(run="r", redact=broken) as block:
+        with contextlib.suppress(Exception):
+            block.message("user", NAME)
+        look_up({}, "x")
+    assert "Lovelace" not in on_disk(home)
+
+
 def test_a_rule_that_fails_stops_a_run_with_one_error(home):
     suite = tt.Suite([tt.Task("t")], lambda trial: look_up({}, SSN), redact=broken)
     with pytest.raises(tt.CassetteError, match="'broken' raised ValueError"):
@@ -196,5 +207,10 @@ def test_a_suites_rules_hold_for_its_runs(home):
     result = suite.run("frozen", trials=2, freeze="tool", source="r", home=home)
     assert result.endings == {"completed": 2}
     assert not any(secret in on_disk(home) for secret in (SSN, "Lovelace"))
+    place = Home(home)
+    for trial, path in place.trials("r"):
+        view = check_file(trial, path, place)
+        assert verify_trial(view, place, tasks[0], run, redact=suite.redact).status == "identical"
+        assert verify_trial(view, place, tasks[0], run).status == "differs"
     with pytest.raises(tt.BadInput, match="another configuration"):
         tt.Suite(tasks, run).run("r", trials=3, home=home)

@@ -9,7 +9,9 @@ import threading
 from contextvars import Context
 
 import aiohttp
+import httplib2
 import httpx
+import httpx2
 import pytest
 import requests
 import urllib3
@@ -50,6 +52,12 @@ def with_aiohttp(url):
     asyncio.run(get())
 
 
+def with_httplib2(url):
+    client = httplib2.Http()
+    client.request(url.replace("user:pass-word@", ""))
+    client.close()
+
+
 def with_httpx_async(url):
     async def get():
         async with httpx.AsyncClient() as client:
@@ -60,6 +68,8 @@ def with_httpx_async(url):
 
 CLIENTS = {
     "httpx": httpx.get,
+    "httpx2": httpx2.get,
+    "httplib2": with_httplib2,
     "httpx async": with_httpx_async,
     "requests": requests.get,
     "urllib3": lambda url: urllib3.PoolManager().request("GET", url),
