@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 import time
@@ -16,6 +17,8 @@ from cassettes.reader import Cassette
 from .home import Home
 
 __all__ = ["delete_expired", "expired", "seconds_of", "sweep"]
+
+_log = logging.getLogger("trialtape")
 
 SWEEP_SECONDS: Final = 60.0  # at most so often a process looks for old sessions of a run
 
@@ -89,5 +92,7 @@ def sweep(home: Home, run: str, keep: str) -> threading.Thread | None:
 
 
 def _swept(home: Home, run: str, seconds: float) -> None:
-    with suppress(Exception):  # what cannot be deleted now is tried again; `trialtape store gc` tells why
+    try:
         delete_expired(home, run, seconds)
+    except BaseException as error:  # noqa: BLE001  # nothing of ours reaches the host, from no thread; it is tried again
+        _log.warning("old sessions of run %s were not deleted: %s: %s", run, type(error).__name__, error)
