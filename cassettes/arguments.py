@@ -16,6 +16,7 @@ from .values import Opaque, pack, unpack
 __all__ = ["Snapshot", "ranges", "references", "resolve", "snapshot", "with_references"]
 
 REFERENCES: Final = 64  # extension type: runs of message numbers, [first, length, first, length, ...]
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})  # what needs no restoring
 MAX_MESSAGES: Final = 1 << 20  # of one call: a cassette is untrusted input
 
 
@@ -97,7 +98,9 @@ def resolve(arguments: bytes, message: Callable[[int], Any], on_opaque: Callable
         found: dict[str, Any] = {}
         for name, item in _tree(arguments).items():
             if type(item) is msgpack.ExtType and item.code == REFERENCES:
-                found[name] = [message(number) for number in _numbers(item.data)]
+                found[name] = list(map(message, _numbers(item.data)))
+            elif type(item) in _PLAIN:
+                found[name] = item
             else:
                 found[name] = unpack(msgpack.packb(item, unicode_errors="surrogatepass"), on_opaque)
     except (ValueError, TypeError, AttributeError, OverflowError) as error:
@@ -105,8 +108,10 @@ def resolve(arguments: bytes, message: Callable[[int], Any], on_opaque: Callable
     return found
 
 
-def _numbers(packed: bytes) -> list[int]:
+def _numbers(packed: bytes) -> Sequence[int]:
     runs = msgpack.unpackb(packed)
+    if len(runs) == 2 and 0 < runs[1] <= MAX_MESSAGES:  # a history that only grew
+        return range(runs[0], runs[0] + runs[1])
     starts, lengths = runs[::2], runs[1::2]
     if sum(lengths) > MAX_MESSAGES or min(lengths, default=1) < 1:
         raise ValueError("a call of too many messages")

@@ -56,6 +56,7 @@ class Redactor:
         given: those of the user; they hold for what was said and done, not for the structure around it.
 
     Attributes:
+        has_paths: some of the user's rules name paths.
         basic: the same without the user's rules.
         has_text_rules: the user gave a pattern or a function.
     """
@@ -71,6 +72,7 @@ class Redactor:
         self.basic: Redactor = Redactor(key, secrets, rules) if given else self
         self._key = key
         self._paths = [rule for rule in given if rule.path]
+        self.has_paths = bool(self._paths)
         self._patterns = [rule for rule in given if rule.pattern is not None]
         self._functions = [rule for rule in given if rule.function is not None]
         self.has_text_rules = bool(self._patterns or self._functions)
@@ -102,13 +104,17 @@ class Redactor:
         """True if ``data`` may hold a secret; False is certain."""
         if self.has_text_rules:
             return True
-        if LOOK.search(data) is not None or any(map(data.__contains__, self._known)):
+        if LOOK.search(data) is not None:
             return True
-        return any(look.search(data) is not None for look in self._looks)
+        if self._known and any(map(data.__contains__, self._known)):
+            return True
+        return bool(self._looks) and any(look.search(data) is not None for look in self._looks)
 
     def call(self, call: Call) -> Call:
         """The call with its arguments less their secrets: what is matched and kept."""
-        data, counts = self.arguments(pack(dict(call.arguments)))
+        data, counts = pack(dict(call.arguments)), Counter[str]()
+        if self.has_paths:
+            data, counts = self.arguments(data)
         cleaned, found = self.packed(data)
         if self.has_text_rules:
             call = self.named(call, counts)

@@ -96,16 +96,17 @@ class CassetteWriter:
             if snapshot.lists:
                 numbers = self._numbers(actor, snapshot.lists, new)
                 arguments = codec.with_references(arguments, numbers)
-            (facts,) = self._redact([facts], counts, self._redactor.basic)
-            *messages, arguments, outcome = self._redact([*new, arguments, outcome], counts)
+            *messages, facts, arguments, outcome = self._redact_all(facts, [*new, arguments, outcome], counts)
             plain = b"".join([*map(msgpack.packb, messages), facts, arguments, outcome])
             with self._unbroken(plain):
                 self._steps(plain, interaction.step)
                 if snapshot.lists:
                     self._messages |= new
                     self._previous |= {(actor, name): (items, numbers[name]) for name, items in snapshot.lists.items()}
-            self._counts.update((interaction.call.kind, f"origin {interaction.origin.verdict}"))
-            self.redacted.update(counts)
+            self._counts[interaction.call.kind] += 1
+            self._counts[f"origin {interaction.origin.verdict}"] += 1
+            if counts:
+                self.redacted.update(counts)
 
     def mark(self, mark: Mark) -> None:
         """Write a mark.
@@ -198,6 +199,8 @@ class CassetteWriter:
 
     def _at_paths(self, snapshot: codec.Snapshot, counts: Counter[str]) -> codec.Snapshot:
         """The arguments less what stands at the user's paths."""
+        if not self._redactor.has_paths:
+            return snapshot
         plain, found = self._redactor.arguments(snapshot.plain)
         counts.update(found)
         lists: dict[str, list[bytes]] = {}
@@ -205,6 +208,15 @@ class CassetteWriter:
             lists[name], found = self._redactor.items(name, items)
             counts.update(found)
         return codec.Snapshot(plain, lists)
+
+    def _redact_all(self, facts: bytes, parts: list[bytes], counts: Counter[str]) -> list[bytes]:
+        """New messages, facts, arguments and outcome less their secrets; the user's rules do not concern the facts."""
+        *messages, arguments, outcome = parts
+        if self._redactor.basic is self._redactor:
+            return self._redact([*messages, facts, arguments, outcome], counts)
+        (facts,) = self._redact([facts], counts, self._redactor.basic)
+        *messages, arguments, outcome = self._redact(parts, counts)
+        return [*messages, facts, arguments, outcome]
 
     def _redact(self, parts: list[bytes], counts: Counter[str], redactor: Redactor | None = None) -> list[bytes]:
         """Packed values less their secrets; one look at all of them is the rule."""
