@@ -19,6 +19,9 @@ from .prices import CURRENCY, Price, PriceList
 __all__ = ["Cost", "Price", "Spent", "cost_of", "is_billed", "merged", "money", "priced", "spent_by"]
 
 
+_UNKNOWN = "unknown"  # the name that importers give a model of which a file does not tell
+
+
 @define
 class Spent:
     """What the billed calls of one model used.
@@ -182,7 +185,7 @@ def priced(spent: Iterable[Spent], prices: PriceList) -> Cost:
 
 
 def _unlisted(model: str) -> str:
-    return f"no price for {model}"
+    return f"no price for {model}" if model != _UNKNOWN else "which model answered is not known"
 
 
 def _untold(part: Spent) -> str:
