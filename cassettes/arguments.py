@@ -11,7 +11,7 @@ from attrs import frozen
 
 from .errors import CorruptCassette, UnkeepableValue
 from .model import Call
-from .values import Opaque, pack, unpack
+from .values import pack, unpack
 
 __all__ = ["Snapshot", "ranges", "references", "resolve", "snapshot", "with_references"]
 
@@ -86,14 +86,14 @@ def with_references(plain: bytes, lists: dict[str, list[int]]) -> bytes:
     return packed
 
 
-def resolve(arguments: bytes, message: Callable[[int], Any], on_opaque: Callable[[Opaque], None] | None) -> Any:
+def resolve(arguments: bytes, message: Callable[[int], Any]) -> Any:
     """The arguments with references replaced by the messages they stand for.
 
     Raises:
         CorruptCassette: the references have another shape.
     """
     if bytes([REFERENCES]) not in arguments:
-        return unpack(arguments, on_opaque)
+        return unpack(arguments)
     try:
         found: dict[str, Any] = {}
         for name, item in _tree(arguments).items():
@@ -102,7 +102,7 @@ def resolve(arguments: bytes, message: Callable[[int], Any], on_opaque: Callable
             elif type(item) in _PLAIN:
                 found[name] = item
             else:
-                found[name] = unpack(msgpack.packb(item, unicode_errors="surrogatepass"), on_opaque)
+                found[name] = unpack(msgpack.packb(item, unicode_errors="surrogatepass"))
     except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise CorruptCassette(f"the arguments of a call have an unknown shape: {error}") from error
     return found

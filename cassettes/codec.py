@@ -35,18 +35,20 @@ from .model import (
     Usage,
     Value,
 )
-from .values import PACKED, unpack
+from .values import PACKED, Opaque, pack, unpack
 
 __all__ = [
     "Snapshot",
     "ending_from",
     "ending_plain",
     "facts_of",
+    "fresh",
     "header_from",
     "header_plain",
     "interaction_from",
     "mark_from",
     "mark_plain",
+    "outcome_from",
     "outcome_plain",
     "ranges",
     "references",
@@ -118,7 +120,7 @@ def interaction_from(facts: list[Any], arguments: Any, outcome: Any) -> Interact
         return Interaction(
             step=step,
             call=call,
-            outcome=_outcome_from(outcome),
+            outcome=outcome_from(outcome),
             started=started,
             ended=ended,
             at=at / 1e6,
@@ -145,7 +147,17 @@ def outcome_plain(outcome: Outcome) -> list[Any]:
             return [3, head, [[round(chunk.at * 1e6), chunk.data] for chunk in chunks], complete, error]
 
 
-def _outcome_from(plain: list[Any]) -> Outcome:
+def fresh(outcome: Outcome) -> tuple[Outcome, list[Opaque]]:
+    """A copy of an outcome to hand out, and what of it has a class that is not loaded here.
+
+    Recordings are shared by trials and served more than once: what an agent changes in an answer stays its own.
+    """
+    unknown: list[Opaque] = []
+    return outcome_from(unpack(pack(outcome_plain(outcome)), unknown.append)), unknown
+
+
+def outcome_from(plain: list[Any]) -> Outcome:
+    """The inverse of `outcome_plain`."""
     match plain:
         case [0, value]:
             return Value(value)

@@ -17,7 +17,7 @@ from . import codec, frames
 from .errors import CorruptCassette, NewerFormat, NotACassette
 from .model import Ending, Header, Interaction, Mark
 from .scan import Index, inflate, inflate_all, read_footer, rebuild_index
-from .values import Opaque, unpack
+from .values import unpack
 
 __all__ = ["Cassette"]
 
@@ -108,13 +108,6 @@ class Cassette:
         """
         with self._lock:
             return [codec.mark_from(unpack(self._split(frame).record[0])) for frame in self._table.marks]
-
-    def opaque_in(self, number: int) -> list[Opaque]:
-        """The values of a step whose class is not loaded here: they cannot be handed to an agent."""
-        found: list[Opaque] = []
-        with self._lock:
-            self._interaction(self._parts(number), found.append)
-        return found
 
     def check(self) -> None:
         """Read every byte.
@@ -222,24 +215,19 @@ class Cassette:
             raise IndexError(f"{self.path} has no step {number}; it has {len(self)} steps, numbered from 0")
         return self._split(known[number])
 
-    def _interaction(self, parts: codec.Parts, on_opaque: Callable[[Opaque], None] | None = None) -> Interaction:
+    def _interaction(self, parts: codec.Parts) -> Interaction:
         if len(parts.record) != 3:
             raise CorruptCassette(f"{self.path}: an interaction of {len(parts.record)} parts instead of 3")
         facts, arguments, outcome = parts.record
-        # Who asks for opaque values looks at every message anew.
-        messages = self._messages if on_opaque is None else _Messages(self._load, on_opaque)
         return codec.interaction_from(
-            unpack(facts, on_opaque),
-            codec.resolve(arguments, messages.__getitem__, on_opaque),
-            unpack(outcome, on_opaque),
+            unpack(facts), codec.resolve(arguments, self._messages.__getitem__), unpack(outcome)
         )
 
-    def _load(self, number: int, on_opaque: Callable[[Opaque], None] | None) -> dict[int, Any]:
+    def _load(self, number: int) -> dict[int, Any]:
         """Message ``number`` with those stored in the same frame."""
         frame = bisect_right(self._table.first_messages, number) - 1
         first = self._table.first_messages[frame]
-        parts = self._split(frame)
-        loaded = {first + place: unpack(message, on_opaque) for place, message in enumerate(parts.messages)}
+        loaded = {first + place: unpack(message) for place, message in enumerate(self._split(frame).messages)}
         if number not in loaded:
             raise CorruptCassette(f"{self.path}: message {number} is missing")
         return loaded
@@ -248,15 +236,10 @@ class Cassette:
 class _Messages(dict[int, Any]):
     """The messages read so far, by number; others are read when asked for. Steps share them: nobody may change one."""
 
-    def __init__(
-        self,
-        load: Callable[[int, Callable[[Opaque], None] | None], dict[int, Any]],
-        on_opaque: Callable[[Opaque], None] | None = None,
-    ) -> None:
+    def __init__(self, load: Callable[[int], dict[int, Any]]) -> None:
         super().__init__()
         self._load = load
-        self._on_opaque = on_opaque
 
     def __missing__(self, number: int) -> Any:
-        self.update(self._load(number, self._on_opaque))
+        self.update(self._load(number))
         return self[number]

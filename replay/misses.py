@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from cassettes.model import Call, Patch
+from cassettes.model import Call, Origin, Patch
 
 from .difference import first_difference, shortened
 from .ignoring import counting_arguments
 from .state import paths_of
 from .worlds import Missing, World
 
-__all__ = ["misfit_report", "miss_report"]
+__all__ = ["misfit_report", "miss_report", "unknown_class_report"]
 
 
 def miss_report(step: int, call: Call, missing: Missing, world: World) -> dict[str, Any]:
@@ -43,3 +43,13 @@ def misfit_report(step: int, call: Call, patch: Patch, trial: str | None) -> tup
     where = ", ".join(list(paths_of(patch))[:3])
     why = f"step {step}: {call.name} has a recorded change of {where} that does not fit the state"
     return why, {"step": step, "verdict": "stale", "why": "the state is another", "trial": trial}
+
+
+def unknown_class_report(step: int, call: Call, name: str, origin: Origin) -> tuple[str, dict[str, Any]]:
+    """A recorded answer of a class (``module:qualname``) that is not loaded here: in words, and as data."""
+    module, _, qualname = name.partition(":")
+    why = (
+        f"step {step}: the recorded answer of {call.name} holds a {qualname}, whose class is not loaded or no longer "
+        f"fits; import {module} before the trial begins"
+    )
+    return why, {"step": step, "verdict": "missed", "why": "unknown class", "class": name, "trial": origin.trial}

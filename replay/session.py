@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from attrs import evolve
 
+from cassettes.codec import fresh
 from cassettes.errors import (
     CassetteError,
     Divergence,
@@ -27,7 +28,7 @@ from cassettes.writer import CassetteWriter
 from .actors import current_actor
 from .ignoring import matching_key
 from .journal import Journal
-from .misses import misfit_report, miss_report
+from .misses import misfit_report, miss_report, unknown_class_report
 from .playback import Playback
 from .policy import Policy
 from .recording import Entry, PastWrite, context_of, digest_of
@@ -59,7 +60,6 @@ class Session:
         verdicts: how often each kind of answer was given to calls that are frozen by the policy.
         unattributed: calls of this process that belonged to no trial while this one was active (see `watching`).
         escaped_work: processes that the trial started: what they call is not seen.
-        late: calls that came, or ended, after the trial had ended.
     """
 
     def __init__(
@@ -77,7 +77,6 @@ class Session:
         self.verdicts: Counter[str] = Counter()
         self.unattributed = Unseen()
         self.escaped_work = Unseen()
-        self.late = 0
         self.live_model_calls: list[Interaction] = []
         self._policy = policy
         self._redactor = redactor
@@ -86,6 +85,7 @@ class Session:
         self._pace = pace
         self._lock = threading.RLock()
         self._steps = 0
+        self._ended = 0
         self._writes: list[PastWrite] = []
         self._strands = Strands()
         self._closed = False
@@ -160,7 +160,7 @@ class Session:
                 self.halt = halt
 
     def close(self) -> None:
-        """The trial has ended; calls still in progress are lost and counted as late."""
+        """The trial has ended; what calls still in progress will bring is not recorded (see `unfinished`)."""
         with self._lock:
             self._closed = True
 
@@ -169,9 +169,13 @@ class Session:
         """Calls seen so far."""
         return self._steps
 
+    @property
+    def unfinished(self) -> int:
+        """Calls seen so far that have not ended."""
+        return self._steps - self._ended
+
     def _too_late(self, call: Call) -> SessionTicket:
         """A thread outlived its trial: while recording its call passes by, else it may not reach the real thing."""
-        self.late += 1
         name = f"{call.kind} {call.name}"
         if self._policy.mode != "record":
             raise TrialStopped(Refused(f"{name} was called after its trial had ended"))
@@ -261,13 +265,17 @@ class Session:
 
     def _serve(self, ticket: SessionTicket, entry: Entry, origin: Origin) -> None:
         recorded = entry.interaction
+        outcome, unknown = fresh(recorded.outcome)
+        if unknown:
+            why, report = unknown_class_report(ticket.step, ticket.call, unknown[0].name, origin)
+            self._leave_unanswered(ticket, "missed", Unanswered(why, report))
         state = self.journal.state
         if recorded.patch is not None and state is not None and not state.apply(recorded.patch):
             why, report = misfit_report(ticket.step, ticket.call, recorded.patch, origin.trial)
             other = Divergence if isinstance(self._source, Playback) else Unanswered
             self._leave_unanswered(ticket, "stale", other(why, report))
         self.verdicts[origin.verdict] += 1
-        self._answer(ticket, recorded.outcome, origin, recorded.reply, recorded.patch)
+        self._answer(ticket, outcome, origin, recorded.reply, recorded.patch)
 
     def _answer(
         self,
@@ -291,7 +299,6 @@ class Session:
         """A live call has ended."""
         with self._lock:
             if self._closed or isinstance(self.halt, CassetteError):
-                self.late += ticket.step >= 0
                 return
             writes = ticket.call.kind == "tool" and ticket.call.may_write
             try:
@@ -300,6 +307,7 @@ class Session:
                 self._stop(error)
 
     def _finish(self, ticket: SessionTicket, outcome: Outcome, reply: Reply | None, patch: Patch | None) -> None:
+        self._ended += ticket.step >= 0
         interaction = ticket.interaction(outcome, reply, patch)
         kept = self._append(ticket, interaction)
         if ticket.call.kind == "model" and ticket.origin.live:

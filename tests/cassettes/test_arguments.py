@@ -49,7 +49,7 @@ def test_references_stand_for_their_messages(numbers):
     runs = ranges(numbers)
     assert [n for a, length in zip(runs[::2], runs[1::2], strict=True) for n in range(a, a + length)] == numbers
     packed = with_references(msgpack.packb({"messages": None, "mail": "a@b"}), {"messages": numbers})
-    assert resolve(packed, lambda number: f"m{number}", None) == {
+    assert resolve(packed, lambda number: f"m{number}") == {
         "messages": [f"m{number}" for number in numbers],
         "mail": "a@b",
     }
@@ -67,16 +67,16 @@ def test_a_growing_history_is_one_run():
 def test_crafted_references_are_refused_before_a_message_is_read(runs):
     crafted = msgpack.packb({"messages": msgpack.ExtType(REFERENCES, msgpack.packb(runs))})
     with pytest.raises(CorruptCassette):
-        resolve(crafted, refusing, None)
+        resolve(crafted, refusing)
 
 
 def test_references_stand_only_where_an_argument_does():
     crafted = msgpack.packb({"messages": [references([0])]})
     with pytest.raises(CorruptCassette):
-        resolve(crafted, refusing, None)
+        resolve(crafted, refusing)
 
 
 @pytest.mark.parametrize("crafted", [msgpack.packb("@"), msgpack.packb(["@"]), b"@\xc1", b"\xc1@"])
 def test_arguments_of_another_shape_are_refused(crafted):
     with pytest.raises(CorruptCassette):
-        resolve(crafted, refusing, None)
+        resolve(crafted, refusing)

@@ -10,7 +10,7 @@ from cassettes import codec
 from cassettes.canonical import canonical
 from cassettes.errors import CorruptCassette
 from cassettes.model import KINDS, VERDICTS, Ending, Header, Mark, Patch, Value
-from cassettes.values import pack, unpack
+from cassettes.values import Opaque, pack, unpack
 from tests.factories import call, interaction, same
 from tests.strategies import interactions, json_like, marks, values
 
@@ -129,3 +129,17 @@ def test_other_records_of_another_shape_are_refused(read, plain):
 def test_times_are_kept_to_the_microsecond():
     read = back(interaction(0, Value(1), at=1.2345678, duration=1e-7))
     assert (read.at, read.duration) == (1.234568, 0.0)
+
+
+def test_a_fresh_outcome_is_an_equal_copy_that_shares_nothing():
+    given = Value({"items": [1, (2, 3)]})
+    copy, unknown = codec.fresh(given)
+    assert (copy, unknown) == (given, [])
+    copy.value["items"].append(4)
+    assert given == Value({"items": [1, (2, 3)]})
+
+
+def test_a_fresh_outcome_names_the_classes_that_are_not_loaded():
+    gone = Opaque("elsewhere:Thing", 16, pack({"n": 1}))
+    _, unknown = codec.fresh(Value([gone, {"deep": (gone,)}]))
+    assert [opaque.name for opaque in unknown] == ["elsewhere:Thing"] * 2

@@ -19,7 +19,7 @@ from cassettes.reader import Cassette
 from cassettes.table import Table
 from cassettes.values import pack
 from tests.factories import call, header, interaction, model_call, same, write_cassette
-from tests.strategies import Failure, Plain, marks, trials
+from tests.strategies import Failure, marks, trials
 
 anywhere = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 
@@ -137,23 +137,6 @@ def test_a_cassette_may_be_read_from_many_threads(path):
     for thread in threads:
         thread.join()
     assert wrong == []
-
-
-def test_values_of_classes_that_are_not_loaded_are_named_by_step(path, monkeypatch):
-    gone = Plain(1)
-    items = [
-        interaction(0, call=model_call([gone, "x"])),
-        interaction(1, Value([gone])),
-        interaction(2, call=call(arguments={"a": gone})),
-        interaction(3, call=model_call([gone, "y"])),
-        interaction(4),
-    ]
-    write_cassette(path, items)
-    monkeypatch.delattr("tests.strategies.Plain")
-    view = Cassette(path)
-    for _ in range(2):
-        names = [[opaque.name for opaque in view.opaque_in(step)] for step in range(5)]
-        assert names == [["tests.strategies:Plain"]] * 4 + [[]]
 
 
 # -- files that are not whole -----------------------------------------------------------------------------------------
