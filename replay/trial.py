@@ -208,6 +208,9 @@ class Trial:
             self.session.journal.mark("changed", change)
             where = len(change.changes)
             self.session.journal.mark("problem", f"{where} change(s) of the tracked state that no write explains")
+        if self.session.unfinished:
+            told = f"{self.session.unfinished} call(s) had not ended when the trial did, and are not recorded"
+            self.session.journal.mark("problem", told)
         for problem in self.session.journal.problems:
             self.session.journal.mark("problem", str(problem))
         source = self._setup.source

@@ -148,6 +148,11 @@ class View:
         """What belongs to the trial and is no call: messages, states, problems."""
         return self.cassette.marks()
 
+    @property
+    def problems(self) -> list[str]:
+        """What the recorder saw going wrong, such as a change of the tracked state that no write explains."""
+        return [mark.data for mark in self.marks if mark.kind == "problem"]
+
     def messages(self, step: int) -> list[Any]:
         """What the model saw at this step, exactly as it was sent.
 

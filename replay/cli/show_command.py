@@ -57,6 +57,7 @@ def command(
                 "ending": {"status": view.ending.status, "reason": view.ending.reason, "cause": view.ending.cause},
                 "coverage": view.coverage,
                 "problem": view.cassette.problem,
+                "problems": view.problems,
                 "unattributed": view.unattributed,
                 "cost": cost.to_dict(),
                 "steps": [_plain(found.interaction) for found in view.steps],

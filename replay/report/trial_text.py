@@ -27,6 +27,8 @@ def overview(view: View) -> Iterator[Text]:
     yield Text(str(view.id), "bold") + Text("   ") + Text(f"{ending.status}{cause}{reason}", style)
     if view.task.instruction:
         yield Text(f"task: {_line(view.task.instruction, 300)}", "dim")
+    for problem in view.problems:
+        yield Text(f"problem: {problem}", "yellow")
     if view.cassette.problem:
         yield Text(f"the file is {view.cassette.problem}; what stands before it is shown", "red")
     if view.coverage:

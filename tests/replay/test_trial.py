@@ -355,7 +355,7 @@ def test_a_trial_tracks_one_state(trial):
 
 
 def test_a_call_that_outlives_a_recorded_trial_goes_on_unrecorded(tmp_path, trial):
-    with trial(run="r") as block:
+    with trial(run="r"):
         give("one")
         go = threading.Event()
         late = []
@@ -364,7 +364,6 @@ def test_a_call_that_outlives_a_recorded_trial_goes_on_unrecorded(tmp_path, tria
     go.set()
     thread.join()
     assert late == [True]
-    assert block.session.late == 1
     assert len(tt.open("r/t#0", home=tmp_path).steps) == 1
 
 
@@ -387,3 +386,27 @@ def test_steps_that_never_ended_leave_a_gap_that_readers_pass_over(tmp_path, tri
     view = tt.open("r/t#0", home=tmp_path)
     assert [step.number for step in view.steps] == [1]
     assert view.steps[0].call.name == "give"
+
+
+def test_what_went_wrong_stands_with_the_trial(tmp_path, trial):
+    started, go = threading.Event(), threading.Event()
+
+    @tt.tool(effect="read")
+    def slow():
+        started.set()
+        go.wait(20)
+
+    with trial(run="r") as block:
+        state = {"n": 1}
+        block.track(state)
+        give("one")
+        state["n"] = 2
+        thread = threading.Thread(target=slow)
+        thread.start()
+        assert started.wait(20)
+    go.set()
+    thread.join()
+    assert tt.open("r/t#0", home=tmp_path).problems == [
+        "1 change(s) of the tracked state that no write explains",
+        "1 call(s) had not ended when the trial did, and are not recorded",
+    ]
