@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,16 +26,23 @@ def secrets_in(path: Path, redactor: Redactor) -> Counter[str]:
         return _write_again(Cassette(path), Path(folder) / "copy.cassette", redactor)
 
 
-def redact_file(path: Path, redactor: Redactor) -> Counter[str]:
+def redact_file(path: Path, redactor: Redactor, replacing: Callable[[Cassette, Cassette], None]) -> Counter[str]:
     """Remove the secrets from a cassette; the file is replaced whole or not at all, and only if it held any.
+
+    Args:
+        path: the file.
+        redactor: what finds the secrets.
+        replacing: told of the old cassette and the new one before the one takes the other's place.
 
     Raises:
         CassetteError: the file cannot be read, or the new one not be written; the old one is left as it is.
     """
     copy = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        found = _write_again(Cassette(path), copy, redactor)
+        old = Cassette(path)
+        found = _write_again(old, copy, redactor)
         if found:
+            replacing(old, Cassette(copy))
             copy.replace(path)
         return found
     finally:

@@ -151,6 +151,8 @@ def _resolve(store: Store, file: RunFile, score: str | None) -> tuple[str, str]:
         return rows[0]["scorer"], rows[0]["version"]
     name, _, version = wanted.partition("@")
     found = [r for r in rows if r["scorer"] == name and version in {"", r["version"]}]
+    if not found and score is None and version:
+        return name, version  # no trial of the run was scored: what is left out says why
     if not found:
         raise BadInput(f"run {file.name!r} has no score {wanted!r} (known: {known}); `trialtape score` makes scores")
     newest = max(found, key=lambda r: str(r["at"]))

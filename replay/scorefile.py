@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import IO, Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from cassettes.errors import CorruptCassette
 from cassettes.model import TrialId
+from cassettes.reader import Cassette
 
 from .home import Home, writing
 from .scoring import Score
 
-__all__ = ["KeptScore", "append_scores", "read_scores"]
+__all__ = ["KeptScore", "append_scores", "carry_scores", "read_scores"]
 
 
 @frozen
@@ -95,6 +96,12 @@ def _drop_torn_line(file: IO[bytes]) -> None:
     whole = file.read().rfind(b"\n") + 1
     if whole < size:
         file.truncate(whole)
+
+
+def carry_scores(home: Home, old: Cassette, new: Cassette) -> None:
+    """Keep the scores of a cassette for the one that takes its place and says the same."""
+    run = old.header.run
+    append_scores(home, run, [evolve(s, digest=new.digest) for s in read_scores(home, run) if s.digest == old.digest])
 
 
 def read_scores(home: Home, run: str) -> Iterator[KeptScore]:

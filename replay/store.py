@@ -128,13 +128,15 @@ class Store:
             _forget_trials(connection, changed)
             connection.executemany(_insert("trials", 24), [trial for trial, _ in read])
             connection.executemany(_insert("interactions", 21), [row for _, rows in read for row in rows])
-            if row is None or row["scores_seen"] != scored:
-                connection.execute("DELETE FROM scores WHERE run = ?", [run])
-                kept = [
-                    (run, s.trial, s.scorer, s.version, s.value, s.passed, s.evidence, s.digest, s.at)
-                    for s in read_scores(self.home, run)
-                ]
-                connection.executemany(_insert("scores", 9), kept)
+            # A score is of the cassette that was scored: one that took its place since has none until it is scored.
+            digests = dict(connection.execute("SELECT id, digest FROM trials WHERE run = ?", [run]).fetchall())
+            connection.execute("DELETE FROM scores WHERE run = ?", [run])
+            kept = [
+                (run, s.trial, s.scorer, s.version, s.value, s.passed, s.evidence, s.digest, s.at)
+                for s in read_scores(self.home, run)
+                if s.trial in digests and s.digest == digests[s.trial]
+            ]
+            connection.executemany(_insert("scores", 9), kept)
         return troubles
 
 

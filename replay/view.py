@@ -103,7 +103,7 @@ class Steps(Sequence[Step]):
 
 
 class View:
-    """A recorded trial.
+    """A recorded trial, to be read only: its steps are read once, and scorers see the same ones after each other.
 
     Args:
         path: its cassette.

@@ -47,7 +47,8 @@ def command(
         return
     if raw:
         raise BadInput("--raw goes with --step N")
-    scores = [kept for kept in read_scores(place, view.id.run) if kept.trial == str(view.id)]
+    mine = (str(view.id), view.cassette.digest)
+    scores = [kept for kept in read_scores(place, view.id.run) if (kept.trial, kept.digest) == mine]
     cost = priced(spent_by(found.interaction for found in view.steps), prices)
     newest = {f"{kept.scorer}@{kept.version}": kept for kept in scores}
     if as_json:

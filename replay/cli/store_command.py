@@ -18,6 +18,7 @@ from replay.home import Home
 from replay.retention import delete_expired, expired, seconds_of
 from replay.rewriting import redact_file, secrets_in
 from replay.runs import load_run
+from replay.scorefile import carry_scores
 
 from .output import echo_json, json_option, messages
 
@@ -77,7 +78,12 @@ def redact(home: str | None, runs: tuple[str, ...], as_json: bool) -> None:  # n
 
     A cassette that held any is replaced whole; its digest changes, so a frozen run that drew on it cannot be continued.
     """
-    _secrets(home, runs, redact_file, "replaced", as_json=as_json)
+    place = Home.find(home)
+
+    def work(path: Path, redactor: Redactor) -> Counter[str]:
+        return redact_file(path, redactor, lambda old, new: carry_scores(place, old, new))
+
+    _secrets(home, runs, work, "replaced", as_json=as_json)
 
 
 @command.command("gc")

@@ -15,6 +15,10 @@ from tests.factories import call, interaction, write_cassette
 SECRET = "sk-0123456789abcdef0123456789"
 
 
+def ignored(old, new):
+    """Nobody keeps scores here."""
+
+
 class Careless(Redactor):
     """What another tool, or an older version, would have kept."""
 
@@ -53,7 +57,7 @@ def test_a_scan_counts_what_it_finds_by_rule_and_changes_nothing(cassette):
 
 def test_redacting_removes_all_of_it_and_keeps_the_rest(cassette):
     old = Cassette(cassette)
-    assert redact_file(cassette, Redactor(b"key")) == {"openai": 4}
+    assert redact_file(cassette, Redactor(b"key"), ignored) == {"openai": 4}
     new = Cassette(cassette)
     assert secrets_in(cassette, Redactor(b"key")) == {}
     shown = "".join(repr(step) for step in new)
@@ -68,7 +72,7 @@ def test_a_clean_cassette_is_left_byte_for_byte_as_it_is(tmp_path):
     path = tmp_path / "0.cassette"
     write_cassette(path, [interaction(step=0)], marks=[Mark("message", 0.0, {"role": "user", "content": "hi"})])
     before = path.read_bytes()
-    assert redact_file(path, Redactor(b"key")) == {}
+    assert redact_file(path, Redactor(b"key"), ignored) == {}
     assert path.read_bytes() == before
 
 
@@ -77,6 +81,6 @@ def test_a_damaged_cassette_is_refused_and_left_as_it_is(cassette):
     data[len(data) // 2] ^= 1
     cassette.write_bytes(data)
     with pytest.raises(CassetteError):
-        redact_file(cassette, Redactor(b"key"))
+        redact_file(cassette, Redactor(b"key"), ignored)
     assert cassette.read_bytes() == data
     assert list(cassette.parent.iterdir()) == [cassette]

@@ -4,6 +4,7 @@ import pytest
 
 from cassettes.errors import BadInput
 from cassettes.model import Ending, TrialId
+from cassettes.reader import Cassette
 from replay.home import Home
 from replay.runs import RunFile, open_run
 from replay.scorefile import KeptScore, append_scores
@@ -23,7 +24,9 @@ def home(tmp_path):
         began = 1000.0 + index
         factories.write_cassette(home.cassette(trial), [], ending, run="r", task="t", index=index, began=began)
         if passed is not None:
-            append_scores(home, "r", [KeptScore.of(trial, "s", "1", Score(float(passed)), None)])
+            append_scores(
+                home, "r", [KeptScore.of(trial, "s", "1", Score(float(passed)), Cassette(home.cassette(trial)).digest)]
+            )
     return home
 
 

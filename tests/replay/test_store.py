@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import trialtape as tt
-from cassettes.model import Ending
+from cassettes.model import Ending, TrialId
 from replay.home import Home
 from replay.store import Store
 from tests import factories
@@ -42,7 +42,7 @@ def test_an_index_that_grew_equals_one_rebuilt_from_nothing(home, make):
     (home.root / "cassettes/r/a/0.cassette").unlink()
     grown = content(home)
     assert len(grown["trials"]) == 9
-    assert len(grown["scores"]) == 6
+    assert len(grown["scores"]) == 5  # that of the trial that is gone is of nothing
     assert from_nothing(home) == grown
 
 
@@ -174,3 +174,27 @@ for _ in range(5):
     ends = [(process.communicate(timeout=60)[1], process.returncode) for process in processes]
     assert ends == [("", 0), ("", 0)]
     assert from_nothing(home) == content(home)
+
+
+def test_a_score_is_of_the_cassette_that_was_scored_and_of_no_other(tmp_path):
+    @tt.tool(effect="read")
+    def look():
+        return 1
+
+    home = Home(tmp_path)
+    suite = tt.Suite(tasks=[tt.Task(id="t")], agent=lambda _: look(), scorers=[tt.scorer(version="1")(always)])
+    suite.run("r", trials=1, home=tmp_path)
+    with Store(home) as store:
+        store.refresh()
+        assert len(store.rows("SELECT * FROM scores")) == 1
+    home.cassette(TrialId("r", "t", 0)).unlink()
+    with tt.trial(run="other", task="t", home=tmp_path):
+        look()
+    home.cassette(TrialId("other", "t", 0)).rename(home.cassette(TrialId("r", "t", 0)))
+    with Store(home) as store:
+        store.refresh()
+        assert store.rows("SELECT * FROM scores") == []
+
+
+def always(_view):
+    return True

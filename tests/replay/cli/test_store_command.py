@@ -64,3 +64,30 @@ def test_an_unknown_run_is_one_line(call, recorded):
     result = call("store", "scan", "nope")
     assert result.exit_code == 2
     assert result.stderr.startswith("trialtape: there is no run 'nope'")
+
+
+def test_scores_stay_with_a_trial_whose_secrets_were_removed(call, tmp_path, monkeypatch):
+    suite = tmp_path / "told.py"
+    suite.write_text(TELLING)
+    assert call("run", suite, "--run", "base", "--trials", 2).exit_code == 0
+    before = json.loads(call("stats", "base", "--json").stdout)["counted"]
+    assert before["successes"] == [2]
+    monkeypatch.setenv("SESSION_TOKEN", "a-long-session-id-0123456789")  # learnt of after it was recorded
+    assert "2 secrets replaced in 2" in call("store", "redact", "base").stdout
+    assert json.loads(call("stats", "base", "--json").stdout)["counted"] == before
+    assert "passed  task_checks@1" in call("show", "base/a#0").stdout
+
+
+TELLING = """
+import trialtape as tt
+
+@tt.tool(effect="write", external=False)
+def put(db, key):
+    db[key] = 1
+    return "session a-long-session-id-0123456789"
+
+def agent(trial):
+    put(trial.state, "done")
+
+suite = tt.Suite(tasks=[tt.Task(id="a", state=dict, expected={"done": 1})], agent=agent)
+"""
