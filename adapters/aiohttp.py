@@ -16,7 +16,7 @@ from importlib import metadata, util
 from typing import Any, Final
 
 from cassettes.model import Cancelled, Error
-from cassettes.recorder import Ticket, current, entered, passed_by
+from cassettes.recorder import Ticket, current, entered, passed_by, watched
 
 from .aiohttp_played import Nowhere
 from .aiohttp_streams import Streams, Tee
@@ -25,6 +25,7 @@ from .failures import attached, detached
 from .http import Asked, ask, request_name, response_head
 from .patches import Patches
 from .played import body_less, played
+from .telemetry import RULES, apart, telemetry
 
 __all__ = ["AIOHTTP", "AiohttpAdapter"]
 
@@ -32,9 +33,14 @@ _log = logging.getLogger("trialtape")
 
 
 class AiohttpAdapter:
-    """Captures the client of aiohttp."""
+    """Captures the client of aiohttp.
+
+    Attributes:
+        excluded: what it lets pass unseen.
+    """
 
     name = "aiohttp"
+    excluded = tuple(rule.shown for rule in RULES)
 
     def __init__(self) -> None:
         self._patches = Patches()
@@ -178,6 +184,9 @@ def _connecting(original: Any, library: Library) -> Any:
 
     async def connect(connector: Any, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109 - the original's
         recorder = current()
+        if (recorder is not None or watched()) and telemetry(req.method, req.url, req.headers):
+            with apart():
+                return await original(connector, req, traces, timeout)
         if recorder is None:
             passed_by(lambda: request_name(req.method, req.url))
             return await original(connector, req, traces, timeout)

@@ -21,12 +21,19 @@ from .exchange import Exchange, bare, content_length
 from .http import Asked, ask, request_name, response_head
 from .httpx_streams import Streams
 from .patches import Patches
+from .telemetry import RULES, apart, telemetry
 
 __all__ = ["HTTPX", "HTTPX2", "HttpxAdapter"]
 
 
 class HttpxAdapter:
-    """Captures one of the two modules, which share their interface."""
+    """Captures one of the two modules, which share their interface.
+
+    Attributes:
+        excluded: what it lets pass unseen.
+    """
+
+    excluded = tuple(rule.shown for rule in RULES)
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -115,6 +122,9 @@ class RecordingTransport:
 
     def handle_request(self, request: Any) -> Any:
         """Answer from the recording, or by the real transport."""
+        if telemetry(request.method, request.url, request.headers):
+            with apart():
+                return self._transport.handle_request(request)
         asked = self._library.ask(request, request.read())
         ticket = self._recorder.begin(asked.call)
         if ticket.answer is not None:
@@ -140,6 +150,9 @@ class AsyncRecordingTransport:
 
     async def handle_async_request(self, request: Any) -> Any:
         """Answer from the recording, or by the real transport."""
+        if telemetry(request.method, request.url, request.headers):
+            with apart():
+                return await self._transport.handle_async_request(request)
         asked = self._library.ask(request, await request.aread())
         ticket = self._recorder.begin(asked.call)
         if isinstance(ticket.answer, Cancelled):
@@ -168,12 +181,14 @@ class PassingTransport:
 
     def handle_request(self, request: Any) -> Any:
         """Count and send."""
-        passed_by(lambda: request_name(request.method, request.url))
+        if not telemetry(request.method, request.url, request.headers):
+            passed_by(lambda: request_name(request.method, request.url))
         return self._transport.handle_request(request)
 
     async def handle_async_request(self, request: Any) -> Any:
         """Count and send."""
-        passed_by(lambda: request_name(request.method, request.url))
+        if not telemetry(request.method, request.url, request.headers):
+            passed_by(lambda: request_name(request.method, request.url))
         return await self._transport.handle_async_request(request)
 
 

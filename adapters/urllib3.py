@@ -17,11 +17,12 @@ from importlib import metadata, util
 from typing import Any, Final
 
 from cassettes.model import Error
-from cassettes.recorder import Recorder, Ticket, current, entered, passed_by
+from cassettes.recorder import Recorder, Ticket, current, entered, passed_by, watched
 
 from .failures import attached, detached
 from .http import Asked, ask, request_name
 from .patches import Patches
+from .telemetry import RULES, apart, telemetry
 from .urllib3_responses import Responses, Tee
 
 __all__ = ["URLLIB3", "Urllib3Adapter"]
@@ -31,9 +32,14 @@ _POOL: Final = "urllib3.connectionpool"
 
 
 class Urllib3Adapter:
-    """Captures the connection pools of urllib3."""
+    """Captures the connection pools of urllib3.
+
+    Attributes:
+        excluded: what it lets pass unseen.
+    """
 
     name = "urllib3"
+    excluded = tuple(rule.shown for rule in RULES)
 
     def __init__(self) -> None:
         self._patches = Patches()
@@ -99,7 +105,7 @@ class Library:
             try:
                 if ticket.delay:
                     time.sleep(ticket.delay)
-                self._open(tunnel, pool, conn)
+                self.open(tunnel, pool, conn)
                 response = send(conn, **request)
             except BaseException as error:
                 ticket.failed(self.bare(error))
@@ -122,7 +128,7 @@ class Library:
     def _attached(self, error: BaseException, pool: Any, conn: Any) -> BaseException:
         return attached(error, {"pool": pool, "_pool": pool, "conn": conn, "_conn": conn}, conn)
 
-    def _open(self, tunnel: Any, pool: Any, conn: Any) -> None:
+    def open(self, tunnel: Any, pool: Any, conn: Any) -> None:
         """Open the tunnel that was put off, if one was, as `urlopen` would have."""
         if tunnel is None:
             return
@@ -142,6 +148,10 @@ def _making(original: Any, library: Library) -> Any:
     ) -> Any:
         recorder = current()
         send = functools.partial(original, pool)
+        if (recorder is not None or watched()) and telemetry(method, _url(pool, url), headers):
+            with apart():
+                library.open(vars(conn).pop("_trialtape_tunnel", None), pool, conn)
+                return send(conn, method, url, body=body, headers=headers, **options)
         if recorder is None:
             passed_by(lambda: request_name(method, _url(pool, url)))
             return send(conn, method, url, body=body, headers=headers, **options)

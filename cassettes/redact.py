@@ -8,8 +8,6 @@ same. A placeholder is a fixed point, so both sides of a match may be redacted.
 
 from __future__ import annotations
 
-import hmac
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,15 +17,17 @@ from typing import Any, AnyStr, Final
 import msgpack
 from attrs import evolve
 
-from .classes import NAMEDTUPLE, OBJECT
 from .errors import UnkeepableValue
 from .events import change_texts
-from .given import MOST_ROUNDS, GivenRule, RuleFailed, at_path, change_of, found_by
+from .finder import Finder, bytes_of, like
+from .framed import Cleaning, clean_frames
+from .given import GivenRule, RuleFailed, at_path
 from .model import Call, Changed, Outcome, Stream, Value
 from .personal import Rule
-from .shapes import FIELD, LOOK, PLACEHOLDER, RULES
-from .spans import Span, splice, united, within
+from .shapes import FIELD, PLACEHOLDER
+from .spans import splice
 from .standard import BIG_INT, COMPLEX, DATE, DATETIME, DECIMAL, TIME, TIMEDELTA, UUID
+from .trees import inside, tree_of, untree
 from .values import NESTING, ORDERED, TUPLE, pack, unpack
 
 __all__ = ["Redactor", "secrets_of"]
@@ -70,20 +70,10 @@ class Redactor:
     ) -> None:
         secrets, rules = tuple(secrets), tuple(rules)
         self.basic: Redactor = Redactor(key, secrets, rules) if given else self
-        self._key = key
         self._paths = [rule for rule in given if rule.path]
         self.has_paths = bool(self._paths)
-        self._patterns = [rule for rule in given if rule.pattern is not None]
-        self._functions = [rule for rule in given if rule.function is not None]
-        self.has_text_rules = bool(self._patterns or self._functions)
-        self._rules = [(name, re.compile(pattern, re.DOTALL)) for name, pattern in RULES]
-        self._known = _ways(secrets)
-        if self._known:
-            pattern = b"(?P<secret>" + b"|".join(map(re.escape, self._known)) + b")"
-            self._rules.append(("environment", re.compile(pattern)))
-        self._more = {len(self._rules) + place: rule for place, rule in enumerate(rules)}
-        self._rules += [(rule.name, rule.pattern) for rule in self._more.values()]
-        self._looks = tuple(dict.fromkeys(rule.look for rule in self._more.values()))
+        self._finder = Finder(key, secrets, rules, given)
+        self.has_text_rules = self._finder.has_text_rules
 
     def packed(self, data: bytes) -> tuple[bytes, Counter[str]]:
         """The packed value less its secrets, and how many each rule replaced.
@@ -91,24 +81,29 @@ class Redactor:
         Raises:
             UnkeepableValue: it is nested too deeply to be looked through.
         """
+        return self._packed(data, self._walk)
+
+    def packed_outcome(self, data: bytes) -> tuple[bytes, Counter[str]]:
+        """The same of a packed outcome: the pieces of a stream are looked at as they are joined, and never alone.
+
+        Raises:
+            UnkeepableValue: it is nested too deeply to be looked through.
+        """
+        return self._packed(data, self._outcome)
+
+    def _packed(self, data: bytes, clean: Callable[[Any, Counter[str]], Any]) -> tuple[bytes, Counter[str]]:
         if not self.suspects(data):
             return data, Counter()
         counts: Counter[str] = Counter()
         try:
-            cleaned = self._walk(_tree(data), counts)
+            cleaned = clean(tree_of(data), counts)
         except RecursionError as error:
             raise UnkeepableValue("value", "is nested too deeply") from error
-        return (_untree(cleaned), counts) if counts else (data, counts)
+        return (untree(cleaned), counts) if counts else (data, counts)
 
     def suspects(self, data: bytes) -> bool:
         """True if ``data`` may hold a secret; False is certain."""
-        if self.has_text_rules:
-            return True
-        if LOOK.search(data) is not None:
-            return True
-        if self._known and any(map(data.__contains__, self._known)):
-            return True
-        return bool(self._looks) and any(look.search(data) is not None for look in self._looks)
+        return self._finder.suspects(data)
 
     def call(self, call: Call) -> Call:
         """The call with its arguments less their secrets: what is matched and kept."""
@@ -132,12 +127,12 @@ class Redactor:
         counts: Counter[str] = Counter()
         if not any(rule.path[:2] == ("arguments", name) or rule.path == ("arguments",) for rule in self._paths):
             return packed, counts
-        whole = _untree({name: [_tree(item) for item in packed]})
-        cleaned = _tree(self._at_paths(whole, ("arguments",), counts))
+        whole = untree({name: [tree_of(item) for item in packed]})
+        cleaned = tree_of(self._at_paths(whole, ("arguments",), counts))
         kept = cleaned.get(name) if isinstance(cleaned, dict) else None
         if not isinstance(kept, list):
             raise RuleFailed(f"a redaction rule cannot take the whole of arguments.{name}; name what is inside: [*]")
-        return [_untree(item) for item in kept], counts
+        return [untree(item) for item in kept], counts
 
     def outcome(self, outcome: Outcome, counts: Counter[str]) -> Outcome:
         """The outcome, of a stream of bytes or of text less the secrets of its joined pieces."""
@@ -180,94 +175,44 @@ class Redactor:
         rules = [rule for rule in self._paths if rule.path[: len(head)] == head]
         if not rules:
             return packed
-        tree = before = _tree(packed)
+        tree = before = tree_of(packed)
         for rule in rules:
             replace = partial(self._at, rule.name, counts)
-            tree = at_path(tree, rule.path[len(head) :], replace, _inside)
-        return packed if tree is before else _untree(tree)
+            tree = at_path(tree, rule.path[len(head) :], replace, inside)
+        return packed if tree is before else untree(tree)
 
     def _at(self, name: str, counts: Counter[str], node: Any) -> Any:
-        text = _bytes_of(node) if type(node) in {str, bytes} else _untree(node)
+        text = bytes_of(node) if type(node) in {str, bytes} else untree(node)
         if node is None or node in ("", b"") or PLACEHOLDER.fullmatch(text):
             return node
         counts[name] += 1
-        return self._placeholder(name, text).decode()
+        return self._finder.placeholder(name, text).decode()
 
     # -- texts --------------------------------------------------------------------------------------------------------
 
     def pieces(self, pieces: list[AnyStr], counts: Counter[str]) -> list[AnyStr]:
         """The pieces of a stream less the secrets of their joined text; a secret over two pieces stays in the first.
 
-        Of server-sent events the texts inside their JSON are joined too.
+        Of server-sent events, and of those of AWS, the texts inside their JSON are joined too.
         """
         given: list[Any] = pieces
-        before = parts = [_bytes_of(piece) for piece in given]
+        before = parts = [bytes_of(piece) for piece in given]
+        if given and type(given[0]) is bytes and (framed := clean_frames(parts, self._cleaning(counts))) is not None:
+            cleaned: list[Any] = framed
+            return pieces if framed == parts else cleaned
         # First, lest the part of a secret that stands in one event is taken for all of it.
-        if spans := change_texts(b"".join(parts), lambda texts: self._texts(texts, counts)):
+        if spans := change_texts(b"".join(parts), lambda texts: self._finder.texts(texts, counts)):
             parts = splice(parts, spans)
-        parts = self._parts(parts, counts)
-        return pieces if parts is before else [_like(piece, part) for piece, part in zip(given, parts, strict=True)]
+        parts = self._finder.parts(parts, counts)
+        return pieces if parts is before else [like(piece, part) for piece, part in zip(given, parts, strict=True)]
 
-    def _texts(self, texts: list[str], counts: Counter[str]) -> list[str]:
-        before = [_bytes_of(text) for text in texts]
-        parts = self._parts(before, counts)
-        return texts if parts is before else [_like("", part) for part in parts]
-
-    def _parts(self, parts: list[bytes], counts: Counter[str]) -> list[bytes]:
-        # What a placeholder has made of its neighbourhood is looked at again, so that the result is a fixed point.
-        rounds = 0
-        while True:
-            while spans := self._spans(b"".join(parts), counts):
-                parts = splice(parts, spans)
-            for rule in self._functions:
-                if (change := change_of(rule, b"".join(parts))) is not None:
-                    parts = splice(parts, [change])
-                    counts[rule.name] += 1
-                    spans = [change]
-                    if rounds == MOST_ROUNDS:
-                        raise RuleFailed(
-                            f"the redaction rule {rule.name!r} never comes to rest: it changes its own result again"
-                        )
-            if not spans:
-                return parts
-            rounds += 1
-
-    def _spans(self, data: bytes, counts: Counter[str]) -> list[Span]:
-        """What is to be replaced in ``data``, in order and without overlaps."""
-        if not self.suspects(data):
-            return []
-        replaced = [match.span() for match in PLACEHOLDER.finditer(data)]
-        found = sorted(
-            (*match.span("secret"), rank)
-            for rank, (_, pattern) in enumerate(self._rules)
-            for match in pattern.finditer(data)
-            if not within(match.span("secret"), replaced)
-            and (rank not in self._more or self._more[rank].holds(match["secret"]))
+    def _cleaning(self, counts: Counter[str]) -> Cleaning:
+        return Cleaning(
+            texts=lambda texts: self._finder.texts(texts, counts),
+            tree=lambda tree: self._walk(tree, counts),
+            raw=lambda parts: self._finder.parts(parts, counts),
+            suspects=self.suspects,
         )
-        if self._patterns:
-            found = sorted(
-                found
-                + [
-                    (*span, len(self._rules) + place)
-                    for place, rule in enumerate(self._patterns)
-                    if rule.pattern is not None
-                    for span in found_by(rule.pattern, data)
-                    if not within(span, replaced)
-                ]
-            )
-        spans: list[Span] = []
-        for start, stop, rank in united(found):
-            own = len(self._rules)
-            name = self._rules[rank][0] if rank < own else self._patterns[rank - own].name
-            counts[name] += 1
-            spans.append((start, stop, self._placeholder(name, data[start:stop])))
-        return spans
-
-    def _placeholder(self, rule: str, secret: bytes) -> bytes:
-        if self._key is None:
-            return f"{{secret:{rule}}}".encode()
-        tag = hmac.digest(self._key, secret, "sha256").hex()[:8]
-        return f"{{secret:{rule}:{tag}}}".encode()
 
     def _walk(self, node: Any, counts: Counter[str]) -> Any:
         kind = type(node)
@@ -281,6 +226,19 @@ class Redactor:
             return self._extension(node, counts)
         return node
 
+    def _outcome(self, plain: Any, counts: Counter[str]) -> Any:
+        """An outcome as `codec.outcome_plain` makes it plain; 3 is a stream."""
+        match plain:
+            case [3, head, [*chunks], complete, error]:
+                pieces: list[Any] = [piece for _, piece in chunks]
+                if {*map(type, pieces)} in ({bytes}, {str}):
+                    pieces = self.pieces(pieces, counts)
+                else:
+                    pieces = [self._walk(piece, counts) for piece in pieces]
+                timed = [[at, piece] for (at, _), piece in zip(chunks, pieces, strict=True)]
+                return [3, self._walk(head, counts), timed, complete, self._walk(error, counts)]
+        return self._walk(plain, counts)
+
     def _key_of(self, key: Any, counts: Counter[str]) -> Any:
         return self.basic._walk(key, counts) if key in _HEAD else self._walk(key, counts)  # noqa: SLF001 - the same
 
@@ -291,19 +249,19 @@ class Redactor:
         if self.has_text_rules and node.code in _SCALARS:  # no texts: another number or time would be none
             return node
         before = counts.total()
-        inner = _tree(node.data)
+        inner = tree_of(node.data)
         if node.code in NESTING:  # the parts of a set or of an object: each bytes is a packed value of its own
             inner = [
-                _untree(self._walk(_tree(part), counts)) if type(part) is bytes else self._class(part, counts)
+                untree(self._walk(tree_of(part), counts)) if type(part) is bytes else self._class(part, counts)
                 for part in inner
             ]
         else:
             inner = self._walk(inner, counts)
-        return msgpack.ExtType(node.code, _untree(inner)) if counts.total() > before else node
+        return msgpack.ExtType(node.code, untree(inner)) if counts.total() > before else node
 
     def _field(self, key: Any, item: Any, counts: Counter[str]) -> Any:
         """The value of a field: all of it is secret if the name says so."""
-        if type(key) not in {str, bytes} or FIELD.fullmatch(_bytes_of(key)) is None:
+        if type(key) not in {str, bytes} or FIELD.fullmatch(bytes_of(key)) is None:
             return self._walk(item, counts)
         return self._secret(item, counts)
 
@@ -312,50 +270,12 @@ class Redactor:
         if kind is list:
             return [self._secret(part, counts) for part in item]
         if kind is msgpack.ExtType and item.code == TUPLE:
-            return msgpack.ExtType(TUPLE, _untree(self._secret(_tree(item.data), counts)))
+            return msgpack.ExtType(TUPLE, untree(self._secret(tree_of(item.data), counts)))
         if kind is dict or kind is bool or not item or (kind is msgpack.ExtType and item.code in {*NESTING, ORDERED}):
             return self._walk(item, counts)
-        text = _bytes_of(item) if kind is str or kind is bytes else repr(item).encode()
+        text = bytes_of(item) if kind is str or kind is bytes else repr(item).encode()
         if PLACEHOLDER.fullmatch(text):
             return item
         counts["field"] += 1
-        placeholder = self._placeholder("field", text)
+        placeholder = self._finder.placeholder("field", text)
         return placeholder if kind is bytes else placeholder.decode()
-
-
-def _ways(secrets: Iterable[str]) -> list[bytes]:
-    """The texts as they stand in text and in JSON text, the longest first."""
-    ways = {_bytes_of(way) for text in secrets if text for way in (text, json.dumps(text)[1:-1])}
-    return sorted(ways, key=lambda way: (-len(way), way))
-
-
-def _bytes_of(text: str | bytes) -> bytes:
-    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-
-
-def _like(piece: Any, part: bytes) -> Any:
-    return part if isinstance(piece, bytes) else part.decode("utf-8", "surrogatepass")
-
-
-def _inside(node: Any, go_on: Callable[[Any], Any]) -> Any:
-    """Go on in a tuple, an ordered dict or an object."""
-    if type(node) is not msgpack.ExtType or node.code not in {TUPLE, ORDERED, OBJECT, NAMEDTUPLE}:
-        return node
-    tree = _tree(node.data)
-    if node.code in {TUPLE, ORDERED}:
-        made = go_on(tree)
-        return node if made is tree else msgpack.ExtType(node.code, _untree(made))
-    reference, packed = tree
-    state = _tree(packed)
-    made = go_on(state)
-    return node if made is state else msgpack.ExtType(node.code, _untree([reference, _untree(made)]))
-
-
-def _tree(data: bytes) -> Any:
-    """The packed value as plain lists, maps and extension types: no class is looked up."""
-    return msgpack.unpackb(data, strict_map_key=False, unicode_errors="surrogatepass", ext_hook=msgpack.ExtType)
-
-
-def _untree(tree: Any) -> bytes:
-    packed: bytes = msgpack.packb(tree, unicode_errors="surrogatepass")
-    return packed

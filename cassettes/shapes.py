@@ -27,6 +27,12 @@ _IN_JSON: Final = (
     rb"(?P<secret>(?:(?!%(esc)b(?P=open))(?:%(esc)b\\(?:%(esc)b.|[^\\])|.))+)"
 ) % {b"name": _NAME, b"esc": rb"(?(esc)(?P=esc))"}
 
+# `api_key=...` in the query of a URL, or in a form: at the beginning of a text, or behind what stands before a pair.
+# What begins as `{key}` or `$KEY` will be the secret some day, and is none yet.
+_IN_QUERY: Final = rb"(?:\A|[?&\"'])(?=[A-Za-z0-9_-]+=)(?i:%(name)b)=(?P<secret>(?![{$])[^\s&#\"'<>\\]+)" % {
+    b"name": _NAME
+}
+
 
 def _word(head: bytes, rest: bytes) -> bytes:
     """A secret that begins with ``head`` at the beginning of a word; in JSON text that may be a line break's ``n``.
@@ -40,6 +46,7 @@ def _word(head: bytes, rest: bytes) -> bytes:
 # Each rule: its name, and a pattern whose group ``secret`` is replaced. The first of two that overlap names the secret.
 RULES: Final[tuple[tuple[str, bytes], ...]] = (
     ("field", _IN_JSON),
+    ("field", _IN_QUERY),
     (
         "private_key",
         rb"(?P<secret>-----BEGIN [A-Z ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----|\Z))",

@@ -13,8 +13,8 @@ from urllib.parse import unquote
 
 from attrs import define, field
 
-from adapters.eventstream import messages
 from adapters.sse import events
+from cassettes.eventstream import messages
 from cassettes.model import Reply, ToolRequest, Usage
 
 from .loose import (

@@ -1,4 +1,4 @@
-"""The Converse protocol of Amazon Bedrock; its streams are binary (`adapters.eventstream`).
+"""The Converse protocol of Amazon Bedrock; its streams are binary (`cassettes.eventstream`).
 
 A stream is first put together to the response that it describes; one function reads that.
 """
@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from attrs import define, field
 
-from adapters.eventstream import messages
+from cassettes.eventstream import messages
 from cassettes.model import Reply, ToolRequest, Usage
 
 from .loose import (

@@ -12,8 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cassettes.canonical import key_of
+from cassettes.codec import outcome_from, outcome_plain
 from cassettes.errors import UnkeepableValue
-from cassettes.model import Chunk, Stream, Value
+from cassettes.model import Cancelled, Chunk, Error, Stream, Value
 from cassettes.redact import Redactor, secrets_of
 from cassettes.values import pack, unpack
 from tests.factories import call
@@ -197,6 +198,39 @@ def test_a_secret_named_field_is_found_in_the_text_of_a_python_dict():
     assert text(repr({"password": "hunter2", "a": 1})) == repr({"password": "{secret:field}", "a": 1})
 
 
+@pytest.mark.parametrize("name", SECRET_NAMES)
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("https://x.test/a?%s=hunter2", "https://x.test/a?%s={}"),
+        ("https://x.test/a?b=1&%s=hunter2&c=2#d", "https://x.test/a?b=1&%s={}&c=2#d"),
+        ("%s=hunter2&user=ann", "%s={}&user=ann"),
+        ('{"body": "%s=hunter2&a=1"}', '{"body": "%s={}&a=1"}'),
+        ("grant=x&%s=hun%%20ter2", "grant=x&%s={}"),
+        ('see "https://x.test?%s=hunter2", please', 'see "https://x.test?%s={}", please'),
+        (r"{\"url\": \"https://x.test?%s=hunter2\", \"n\": 1}", r"{\"url\": \"https://x.test?%s={}\", \"n\": 1}"),
+    ],
+)
+def test_a_secret_named_pair_is_found_in_a_query_and_in_a_form(name, before, after):
+    found = text(before % name)
+    assert found == (after % name).replace("={}", "={secret:field}")
+    assert text(found) is found
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "f(x, password=y)",
+        "https://x.test?password=&a=1",
+        "?token=1&key=2",
+        "a=b&c=d",
+        "https://x.test?api_key={key}&secret=${SECRET}",
+    ],
+)
+def test_other_pairs_stay(harmless):
+    assert text(harmless) is harmless
+
+
 def test_the_whole_value_of_a_secret_field_goes_not_only_what_has_a_shape():
     assert text(json.dumps({"password": f"my {OPENAI} key"})) == '{"password": "{secret:field}"}'
 
@@ -297,7 +331,7 @@ def test_redacting_packed_values_twice_changes_nothing_more(value, before):
 @given(_awkward)
 def test_the_fast_look_never_misses_what_a_rule_would_find(before):
     data = before.encode("utf-8", "surrogatepass")
-    found = any(pattern.search(data) for _, pattern in plain._rules)
+    found = any(pattern.search(data) for _, pattern in plain._finder._rules)
     assert plain.suspects(data) or not found
 
 
@@ -366,6 +400,33 @@ def test_an_argument_with_a_secret_name_is_removed_over_several_events():
 def test_pieces_without_secrets_are_the_same_object():
     pieces = ["a", "b"]
     assert keyed.pieces(pieces, Counter()) is pieces
+
+
+@pytest.mark.parametrize("kind", [str, bytes])
+def test_a_word_that_the_network_cut_is_not_taken_for_a_secret(kind):
+    pieces = ["the ta", "sk-force-of-the-whole-department ", OPENAI]
+    pieces = [piece.encode() if kind is bytes else piece for piece in pieces]
+    outcome = Stream(None, tuple(Chunk(i / 10, piece) for i, piece in enumerate(pieces)))
+    counts = Counter()
+    packed, found = plain.packed_outcome(pack(outcome_plain(plain.outcome(outcome, counts))))
+    kept = outcome_from(unpack(packed))
+    assert [chunk.data for chunk in kept.chunks][:2] == pieces[:2]
+    assert kept.chunks[2].data == ("{secret:openai}" if kind is str else b"{secret:openai}")
+    assert counts == {"openai": 1}
+    assert not found
+
+
+def test_an_outcome_of_any_kind_is_looked_through():
+    for outcome in (
+        Value({"a": OPENAI}),
+        Error(ValueError(OPENAI)),
+        Stream({"head": OPENAI}, (Chunk(0.0, {"a": OPENAI}), Chunk(0.1, "text")), False, ValueError(OPENAI)),
+    ):
+        packed, counts = plain.packed_outcome(pack(outcome_plain(outcome)))
+        assert OPENAI.encode() not in packed
+        assert type(outcome_from(unpack(packed))) is type(outcome)
+        assert set(counts) == {"openai"}
+    assert plain.packed_outcome(pack(outcome_plain(Cancelled()))) == (pack([2]), Counter())
 
 
 def test_a_stream_of_other_data_is_left_to_the_walk():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.eventstream import Message, Parser, messages
+from cassettes.eventstream import Message, Parser, messages
 from tests.adapters.decoders.wire import damaged, frame, raw_frame, text
 
 STREAM = frame({"a": "Grüße"}, event_type="x") + frame(b"") + frame(b"\0" * 300, message_type="event", content_type="b")
