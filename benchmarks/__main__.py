@@ -14,8 +14,10 @@ from . import (
     killed,
     model_call,
     opening,
+    outside_share,
     replaying,
     rescoring,
+    rivals,
     sessions,
     size,
     streaming,
@@ -38,6 +40,8 @@ GROUPS: dict[str, Callable[[], list[Row]]] = {
     "command": command.rows,
     "bootstrap": bootstrap.rows,
     "killed": killed.rows,
+    "outside_share": outside_share.rows,
+    "rivals": rivals.rows,
 }
 
 

@@ -74,7 +74,7 @@ class Row:
         return (
             self.what,
             f"{shown(self.ours)} {self.unit}".strip(),
-            f"{other} ({self.other_name})" if self.other_name else other,
+            f"{other} ({self.other_name})".strip() if self.other_name else other,
             "" if self.ratio is None else f"{shown(self.ratio)}x",
             limit,
             {None: "", True: "met", False: "NOT met"}[self.met],

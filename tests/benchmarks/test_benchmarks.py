@@ -1,10 +1,16 @@
 """The benchmarks run, with tiny parameters; how long anything takes is not tested."""
 
 import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from attrs import evolve
 from click.testing import CliRunner
+from vcr import VCR
 
+import trialtape as tt
 from benchmarks import (
     __main__,
     airline,
@@ -13,9 +19,12 @@ from benchmarks import (
     killed,
     model_call,
     opening,
+    outside_share,
+    recorders,
     replaying,
     rescoring,
     results,
+    rivals,
     sessions,
     size,
     streaming,
@@ -37,8 +46,10 @@ SMALL = {
     command: {"tasks": 2, "repetitions": 2, "rounds": 1},
     bootstrap: {"tasks": 20, "trials": 3, "resamples": 20, "few": 10, "rounds": 1},
     killed: {"kills": 1, "at_most": 3},
+    outside_share: {"worlds": 2, "trials": 2, "simulated": 5},
+    rivals: {"turns": (2, 3), "sizes": (3, 6), "chunks": 2, "delay": 0.001, "vcr_up_to": 3, "rounds": 1},
 }
-SLOW = {command, killed}  # they start processes
+SLOW = {command, killed, outside_share}  # they start processes, or run the demo
 
 
 def conversation(number):
@@ -72,6 +83,15 @@ def recordings(tmp_path, monkeypatch):
         (folder / f"airline-{name}.json").write_text(json.dumps({"R1": {"total_baggages": 1}, "R2": {}}))
     for module in (airline, rescoring):
         monkeypatch.setattr(module, "FOLDER", folder)
+    if not recorders.PEERS.is_dir():
+        monkeypatch.setitem(
+            sys.modules, "cassetter", SimpleNamespace(use_cassette=in_its_place, CassetteLoadError=OSError)
+        )
+
+
+def in_its_place(path, *, record_mode, match_on, intercept):
+    """Stands in for cassetter, which is installed for the measurements alone."""
+    return VCR(match_on=match_on, record_mode=record_mode).use_cassette(str(path))
 
 
 @pytest.mark.parametrize(
@@ -99,6 +119,42 @@ def test_a_group_without_its_data_is_skipped_with_a_reason(tmp_path, monkeypatch
 
     assert outcome.exit_code == 0
     assert "not measured: tracking" in outcome.output
+
+
+def test_a_peer_that_is_not_installed_is_told_with_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(recorders, "PEERS", tmp_path / ".peers")
+    monkeypatch.setitem(sys.modules, "cassetter", None)
+
+    with pytest.raises(Skipped, match=r"pip install --target \.peers cassetter=="):
+        recorders.recorders(tmp_path)
+
+
+def test_the_peer_is_the_one_that_make_installs():
+    makefile = Path(recorders.__file__).parents[1] / "Makefile"
+
+    assert f"PEER_PACKAGES := cassetter=={recorders.VERSION}\n" in makefile.read_text()
+
+
+def test_a_replay_that_is_not_answered_by_the_recording_is_no_measurement(recordings, tmp_path):
+    ours, *_ = recorders.recorders(tmp_path)
+    exchanges = [event for event in airline.events(conversation(0)["traj"], 0) if isinstance(event, airline.Exchange)]
+    rivals._spent(ours.record("a"), exchanges[:1], live=True)
+
+    with pytest.raises(tt.Divergence):
+        rivals._spent(ours.replay("a"), exchanges[:2], live=False)
+
+
+def test_a_peer_that_cannot_read_what_it_wrote_is_told_as_such(recordings, tmp_path):
+    def broken(name):
+        raise OSError(name)
+
+    ours, vcrpy, cassetter = recorders.recorders(tmp_path)
+    exchanges = [event for event in airline.events(conversation(0)["traj"], 0) if isinstance(event, airline.Exchange)]
+    found = rivals._conversation([ours, vcrpy, evolve(cassetter, replay=broken, unreadable=(OSError,))], exchanges, 1)
+
+    told = [row.cells()[2] for row in found if row.what.startswith(("replay", "begin"))]
+    assert sum("cassetter cannot read the file that it wrote" in cell for cell in told) == 2
+    assert sum("(vcrpy)" in cell for cell in told) == 2
 
 
 def test_the_groups_are_told_without_measuring():
