@@ -6,8 +6,8 @@ A context variable holds the current recorder, and Python copies it into no thre
 - the pool's own threads, which outlive the item that made the pool start them, start with an empty one;
 - any other thread inherits the context of the code that starts it.
 
-An item submitted while nobody listens is left alone, and finds nobody in the pool's empty context. Process pools are
-left alone.
+An item submitted while nobody listens is left alone, and finds nobody in the pool's empty context. Process pools have
+an adapter of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import platform
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, copy_context
 from multiprocessing.pool import ThreadPool
@@ -23,6 +23,7 @@ from typing import Any, Final
 
 from cassettes.recorder import current
 
+from .contexts import carrying, drawn
 from .patches import Patches
 
 __all__ = ["THREADS", "ThreadsAdapter"]
@@ -122,8 +123,8 @@ def _applying(original: Any) -> Any:
         context = copy_context()
         for name in ("callback", "error_callback"):
             if kwargs.get(name) is not None:
-                kwargs[name] = _carrying(kwargs[name], context)
-        return original(pool, _carrying(func, context), *args, **kwargs)
+                kwargs[name] = carrying(kwargs[name], context)
+        return original(pool, carrying(func, context), *args, **kwargs)
 
     return apply
 
@@ -135,24 +136,9 @@ def _drawing(original: Any) -> Any:
         if current() is None:
             return original(pool, func, iterable, *args, **kwargs)
         context = copy_context()
-        return original(pool, _carrying(func, context), _drawn(iterable, context.copy()), *args, **kwargs)
+        return original(pool, carrying(func, context), drawn(iterable, context.copy()), *args, **kwargs)
 
     return imap
-
-
-def _carrying(function: Any, context: Context) -> Any:
-    """``function`` in a copy of the context for each call: one context cannot be entered twice at once."""
-
-    def carried(*args: Any, **kwargs: Any) -> Any:
-        return context.copy().run(function, *args, **kwargs)
-
-    return carried
-
-
-def _drawn(iterable: Iterable[Any], context: Context) -> Iterator[Any]:
-    iterator = context.run(iter, iterable)
-    while (item := context.run(next, iterator, _NONE)) is not _NONE:
-        yield item
 
 
 THREADS: Final = ThreadsAdapter()

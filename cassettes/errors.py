@@ -95,6 +95,9 @@ class UnkeepableValue(TrialtapeError):
         self.path = path
         self.reason = reason
 
+    def __reduce__(self) -> tuple[type[UnkeepableValue], tuple[str, str]]:
+        return type(self), (self.path, self.reason)  # else it could not leave a worker of a process pool
+
 
 class NothingCaptured(TrialtapeError):
     """A trial ended without a single call seen."""
@@ -152,3 +155,6 @@ class TrialStopped(BaseException):
     def __init__(self, halt: TrialtapeError) -> None:
         super().__init__(str(halt))
         self.halt = halt
+
+    def __reduce__(self) -> tuple[type[TrialStopped], tuple[TrialtapeError]]:
+        return type(self), (self.halt,)

@@ -8,11 +8,12 @@ adapters share it; `perform` and `aperform` are the two thin helpers for plain f
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
@@ -20,6 +21,7 @@ from .errors import CassetteError
 from .model import Call, Cancelled, Error, Outcome, Reply, Stream, Value
 
 __all__ = [
+    "Invitation",
     "Recorder",
     "Ticket",
     "Unseen",
@@ -47,11 +49,14 @@ class Ticket(Protocol):
         answer: the frozen outcome to hand out, or None: go live, then call exactly one of `done`, `failed`,
             `cancelled` and `closed`.
         delay: seconds to wait before going live (shared back-off); 0.0 otherwise.
+        instead: of a tool without an ``answer``: called instead of the real thing, it gives the outcome to hand out,
+            and nothing more is to be said of the call. It may take long. None otherwise.
     """
 
     step: int
     answer: Outcome | None
     delay: float
+    instead: Callable[[], Outcome] | None
 
     def done(self, value: Any, reply: Reply | None = None) -> None:
         """The call returned ``value``."""
@@ -76,6 +81,13 @@ class Ticket(Protocol):
         """The stream ended; ``decode`` reads the reply from its pieces."""
 
 
+class Invitation(Protocol):
+    """Goes with work that is handed to another process; it can be pickled, and used there more than once."""
+
+    def joined(self) -> AbstractContextManager[None]:
+        """Calls in this block, in that process, are calls of the recorder that made the invitation."""
+
+
 class Recorder(Protocol):
     """Listens to the calls of one trial."""
 
@@ -93,8 +105,11 @@ class Recorder(Protocol):
             TrialStopped: calls are frozen, and no live call is open in this context.
         """
 
-    def escaped(self, name: str) -> None:
+    def escaped(self, name: str, pid: int | None = None) -> None:
         """Something was started, such as a process, whose calls this recorder will not see."""
+
+    def invitation(self) -> Invitation | None:
+        """What lets work that is handed to another process here call this recorder; None: it records this one only."""
 
 
 class Unseen:
@@ -146,14 +161,19 @@ def listening(recorder: Recorder | None) -> Iterator[None]:
         _enclosing.reset(outer)
 
 
-@contextmanager
-def entered(ticket: Ticket) -> Iterator[None]:
+class entered:  # noqa: N801  # used like a function; a class is entered in a third of a generator's time
     """Calls made in this block are children of ``ticket``."""
-    token = _enclosing.set(ticket)
-    try:
-        yield
-    finally:
-        _enclosing.reset(token)
+
+    __slots__ = ("_ticket", "_token")
+
+    def __init__(self, ticket: Ticket) -> None:
+        self._ticket = ticket
+
+    def __enter__(self) -> None:
+        self._token = _enclosing.set(self._ticket)
+
+    def __exit__(self, *_: object) -> None:
+        _enclosing.reset(self._token)
 
 
 def unattributed() -> bool:
@@ -197,6 +217,15 @@ def passed_by(name: Callable[[], str]) -> None:
             unseen.note(told)
 
 
+def _after_fork() -> None:
+    """In a forked child nobody reads what its parent's trials count, and their locks may be held by absent threads."""
+    global _watches, _watches_lock  # of the process
+    _watches, _watches_lock = (), threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 def hand_out(answer: Outcome) -> Any:
     """Return or raise a frozen outcome of a plain function.
 
@@ -222,8 +251,9 @@ def perform(recorder: Recorder, call: Call, live: Callable[[], T]) -> T:
         BaseException: what ``live`` raised, or what was recorded.
     """
     ticket = recorder.begin(call)
-    if ticket.answer is not None:
-        answer: T = hand_out(ticket.answer)
+    frozen = ticket.answer if ticket.instead is None else ticket.instead()
+    if frozen is not None:
+        answer: T = hand_out(frozen)
         return answer
     if ticket.delay:
         time.sleep(ticket.delay)
@@ -244,10 +274,11 @@ async def aperform(recorder: Recorder, call: Call, live: Callable[[], Awaitable[
         BaseException: what ``live`` raised, or what was recorded.
     """
     ticket = recorder.begin(call)
-    if isinstance(ticket.answer, Cancelled):
+    frozen = ticket.answer if ticket.instead is None else await asyncio.to_thread(ticket.instead)
+    if isinstance(frozen, Cancelled):
         await asyncio.get_running_loop().create_future()
-    if ticket.answer is not None:
-        answer: T = hand_out(ticket.answer)
+    if frozen is not None:
+        answer: T = hand_out(frozen)
         return answer
     if ticket.delay:
         await asyncio.sleep(ticket.delay)

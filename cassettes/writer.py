@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-import time
-import weakref
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +18,7 @@ from .cleaned import cleaned_ending, cleaned_header, cleaned_interaction, cleane
 from .errors import AlreadyRecorded, RecordingFailed, UnkeepableValue
 from .model import Ending, Header, Interaction, Mark
 from .redact import Redactor
+from .syncing import unwatch, watch
 from .table import Table
 from .values import pack, unpack
 
@@ -30,7 +28,6 @@ LEVEL: Final = 3
 RESTART_EVERY: Final = 64  # frames; a step opens by decompressing at most this many
 RESTART_BYTES: Final = 1 << 22  # the same in plain bytes, so that a stretch stays far below what a reader allows
 MAX_INTERACTION: Final = frames.MAX_PLAIN >> 1
-SYNC_SECONDS: Final = 1.0
 
 
 class CassetteWriter:
@@ -62,12 +59,13 @@ class CassetteWriter:
         self._counts: Counter[str] = Counter()
         self._table = Table()
         self._dirty = False
+        self._unbroken = _Unbroken(self._release)
         header = cleaned_header(header, redactor, self.redacted)
         (plain,) = self._redact([pack(codec.header_plain(header))], self.redacted, redactor.basic)
         self._fd = _create(path)
         self._write(frames.head())
         self._frame(frames.HEADER, 0, self._compressor.compress(plain), len(plain))
-        _watch(self)
+        watch(self)
 
     @property
     def size(self) -> int:
@@ -98,7 +96,8 @@ class CassetteWriter:
                 arguments = codec.with_references(arguments, numbers)
             *messages, facts, arguments, outcome = self._redact_all(facts, [*new, arguments, outcome], counts)
             plain = b"".join([*map(msgpack.packb, messages), facts, arguments, outcome])
-            with self._unbroken(plain):
+            _check_size(plain)
+            with self._unbroken:
                 self._steps(plain, interaction.step)
                 if snapshot.lists:
                     self._messages |= new
@@ -119,7 +118,8 @@ class CassetteWriter:
         packed = pack(codec.mark_plain(cleaned_mark(mark, self._redactor, counts)))
         with self._lock:
             (cleaned,) = self._redact([packed], counts, self._redactor.basic)
-            with self._unbroken(cleaned):
+            _check_size(cleaned)
+            with self._unbroken:
                 self._steps(cleaned, None)
             self._counts[f"mark {mark.kind}"] += 1
             self.redacted.update(counts)
@@ -158,6 +158,11 @@ class CassetteWriter:
         """Close the file as it is: the trial stays `incomplete`."""
         with self._lock:
             self._release()
+
+    def forget(self) -> None:
+        """In a forked child: the file is the parent's, whose threads may have held the lock."""
+        self._lock = threading.Lock()
+        self.abandon()
 
     def sync(self) -> None:
         """Push what was written to the disk, without holding up the next append.
@@ -213,31 +218,29 @@ class CassetteWriter:
         """New messages, facts, arguments and outcome less their secrets; the user's rules do not concern the facts."""
         *messages, arguments, outcome = parts
         if self._redactor.basic is self._redactor:
-            return self._redact([*messages, facts, arguments, outcome], counts)
+            return self._redact_call([*messages, facts, arguments, outcome], counts)
         (facts,) = self._redact([facts], counts, self._redactor.basic)
-        *messages, arguments, outcome = self._redact(parts, counts)
+        *messages, arguments, outcome = self._redact_call(parts, counts)
         return [*messages, facts, arguments, outcome]
 
-    def _redact(self, parts: list[bytes], counts: Counter[str], redactor: Redactor | None = None) -> list[bytes]:
+    def _redact_call(self, parts: list[bytes], counts: Counter[str]) -> list[bytes]:
+        """The same of packed values of which the last is an outcome."""
+        if not self._redactor.suspects(b"".join(parts)):
+            return parts
+        *others, outcome = parts
+        cleaned = [*map(self._redactor.packed, others), self._redactor.packed_outcome(outcome)]
+        for _, found in cleaned:
+            counts.update(found)
+        return [part for part, _ in cleaned]
+
+    def _redact(self, parts: list[bytes], counts: Counter[str], redactor: Redactor) -> list[bytes]:
         """Packed values less their secrets; one look at all of them is the rule."""
-        redactor = redactor or self._redactor
         if not redactor.suspects(b"".join(parts)):
             return parts
         cleaned = [redactor.packed(part) for part in parts]
         for _, found in cleaned:
             counts.update(found)
         return [part for part, _ in cleaned]
-
-    @contextmanager
-    def _unbroken(self, plain: bytes) -> Iterator[None]:
-        """Write ``plain`` and remember it, or close the file: nothing can follow what an interrupt has cut short."""
-        if len(plain) > MAX_INTERACTION:
-            raise UnkeepableValue("value", f"its {len(plain)} bytes are more than a cassette keeps of one call")
-        try:
-            yield
-        except BaseException:
-            self._release()
-            raise
 
     def _steps(self, plain: bytes, step: int | None) -> None:
         flags = 0
@@ -271,10 +274,31 @@ class CassetteWriter:
         self._dirty = True
 
     def _release(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
-        _open_writers.discard(self)
+        fd, self._fd = self._fd, -1  # in this order: a process forked in between must not close another file
+        if fd >= 0:
+            os.close(fd)
+        unwatch(self)
+
+
+class _Unbroken:
+    """Written and remembered as a whole, or the file is closed: nothing can follow what an interrupt has cut short."""
+
+    __slots__ = ("_release",)
+
+    def __init__(self, release: Callable[[], None]) -> None:
+        self._release = release
+
+    def __enter__(self) -> None:
+        """Begin to write."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._release()
+
+
+def _check_size(plain: bytes) -> None:
+    if len(plain) > MAX_INTERACTION:
+        raise UnkeepableValue("value", f"its {len(plain)} bytes are more than a cassette keeps of one call")
 
 
 def _create(path: Path) -> int:
@@ -288,43 +312,3 @@ def _create(path: Path) -> int:
         raise AlreadyRecorded(f"{path} exists already; a cassette is never written twice") from error
     except OSError as error:
         raise RecordingFailed(f"{path} cannot be created: {error.strerror}") from error
-
-
-class _Syncing:
-    """The thread that syncs all open writers about every second, if it runs in this process."""
-
-    thread: threading.Thread | None = None
-    lock = threading.Lock()
-
-
-_open_writers: weakref.WeakSet[CassetteWriter] = weakref.WeakSet()
-
-
-def _watch(writer: CassetteWriter) -> None:
-    with _Syncing.lock:
-        _open_writers.add(writer)
-        if _Syncing.thread is None:
-            _Syncing.thread = threading.Thread(target=_sync_for_ever, name="trialtape-sync", daemon=True)
-            _Syncing.thread.start()
-
-
-def _sync_for_ever() -> None:
-    while True:
-        time.sleep(SYNC_SECONDS)
-        with _Syncing.lock:
-            writers = list(_open_writers)
-        for writer in writers:
-            with suppress(RecordingFailed, OSError):  # the writer's next append says so
-                writer.sync()
-
-
-def _after_fork() -> None:
-    """A forked child must not write into its parent's cassettes, and has no syncing thread."""
-    _Syncing.thread = None
-    _Syncing.lock = threading.Lock()
-    for writer in list(_open_writers):
-        writer._lock = threading.Lock()  # noqa: SLF001  # the inherited lock may be held by a thread that is not here
-        writer.abandon()
-
-
-os.register_at_fork(after_in_child=_after_fork)

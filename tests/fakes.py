@@ -58,8 +58,11 @@ class ListRecorder:
     def connecting(self, address: Any) -> None:
         """Any connection will do."""
 
-    def escaped(self, name: str) -> None:
+    def escaped(self, name: str, pid: int | None = None) -> None:
         self.escapes.append(name)
+
+    def invitation(self):
+        """Processes are told, not recorded."""
 
     def begin(self, call: Call) -> ListTicket:
         with self.changed:
@@ -92,6 +95,7 @@ class ListTicket:
         self.step = step
         self.answer = answer
         self.delay = recorder.delay
+        self.instead = None
         self.chunks: list[bytes] = []
         self._recorder = recorder
         self._call = call

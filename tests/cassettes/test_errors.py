@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import re
 
 import pytest
@@ -39,3 +40,11 @@ def test_a_halt_tells_its_report_as_data():
 def test_what_unwinds_a_trial_is_not_caught_with_every_exception():
     assert not issubclass(TrialStopped, Exception)
     assert TrialStopped(Divergence("why")).halt.args == ("why",)
+
+
+@pytest.mark.parametrize("error", [UnkeepableValue("result.x", "is a file"), Divergence("not so", {"step": 3})])
+def test_errors_can_leave_a_worker_of_a_process_pool(error):
+    stopped = pickle.loads(pickle.dumps(TrialStopped(error)))
+    assert type(stopped) is TrialStopped
+    assert (type(stopped.halt), str(stopped.halt)) == (type(error), str(error))
+    assert vars(stopped.halt) == vars(error)

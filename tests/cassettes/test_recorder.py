@@ -34,6 +34,7 @@ class FakeTicket:
     delay: float = 0.0
     told: list = field(factory=list)
     parent: object = None
+    instead: object = None
 
     def done(self, value, reply=None):
         self.told.append(("done", value, enclosing()))
@@ -178,6 +179,28 @@ def test_a_frozen_error_is_raised_without_the_live_call():
     with pytest.raises(KeyError) as caught:
         perform(FakeRecorder([Error(error)]), call(), refusing)
     assert caught.value is error
+
+
+class Playing(FakeRecorder):
+    """Its tickets are answered by something else than the real thing."""
+
+    def begin(self, call):
+        ticket = super().begin(call)
+        outcome, ticket.answer = ticket.answer, None
+        ticket.instead = lambda: outcome
+        return ticket
+
+
+def test_what_stands_in_for_the_real_thing_is_asked_instead_of_it():
+    async def later():
+        return refusing()
+
+    assert perform(Playing([Value(3)]), call(), refusing) == 3
+    assert asyncio.run(aperform(Playing([Value(3)]), call(), later)) == 3
+    with pytest.raises(KeyError):
+        perform(Playing([Error(KeyError("k"))]), call(), refusing)
+    with pytest.raises(KeyError):
+        asyncio.run(aperform(Playing([Error(KeyError("k"))]), call(), later))
 
 
 @pytest.mark.parametrize("answer", [Cancelled(), Stream(None, ())])

@@ -416,6 +416,19 @@ def test_a_forked_child_cannot_write_into_its_parents_cassette(path):
     assert Cassette(path.with_name("child.cassette")).ending.status == "completed"
 
 
+def test_a_process_forked_while_a_cassette_is_being_closed_does_not_close_its_number_again(path, monkeypatch):
+    writer = CassetteWriter(path, header(), Redactor())
+    seen, close = [], os.close
+
+    def closing(fd):
+        seen.append(writer._fd)
+        close(fd)
+
+    monkeypatch.setattr(os, "close", closing)
+    writer.abandon()
+    assert seen == [-1]
+
+
 @pytest.mark.parametrize("acknowledged", [1, 5, 63, 64, 150])
 def test_no_step_that_was_acknowledged_is_lost_when_the_process_is_killed(path, acknowledged):
     script = """

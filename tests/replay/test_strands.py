@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import trialtape as tt
-from replay.strands import strand_of
+from replay.strands import Strands, elsewhere, strand_of
 
 ran = []
 
@@ -122,6 +122,15 @@ def test_within_a_strand_the_order_stays(tmp_path):
         thread = threading.Thread(target=inside)
         thread.start()
         thread.join()
+
+
+def test_strands_of_other_processes_are_numbered_among_those_of_this_one():
+    strands = Strands()
+    seen = [strands.number()]
+    for name in ("a", "b", "a"):
+        with elsewhere(name):
+            seen.append(strands.number())
+    assert [*seen, strands.number()] == [0, 1, 2, 1, 0]
 
 
 def test_each_trial_counts_its_own_strands(tmp_path):

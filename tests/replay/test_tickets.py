@@ -30,6 +30,12 @@ def test_a_call_ends_with_what_came_of_it(ticket):
     assert told[1][0].error is error
 
 
+def test_a_call_that_ran_elsewhere_ends_with_the_outcome_that_is_told(ticket):
+    made, told = ticket
+    made.ended_with(Value(1), None)
+    assert told == [(Value(1), None)]
+
+
 def test_a_call_that_the_stop_of_its_trial_ended_has_no_outcome(ticket):
     made, told = ticket
     made.failed(TrialStopped(Refused("no")))
