@@ -2,68 +2,54 @@
 
 from __future__ import annotations
 
-import base64
-import datetime as dt
 import json
-import math
 import re
-from collections.abc import Mapping
-from decimal import Decimal
-from enum import Enum
-from pathlib import Path, PurePath
-from typing import Any, Final
-from uuid import UUID
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
 import click
-from attrs import asdict
+from attrs import frozen
 
-from cassettes.classes import fields_of
 from cassettes.errors import BadInput
-from cassettes.model import Cancelled, Changed, Error, Interaction, Mark, Outcome, Patch, Stream, Value
-from cassettes.values import Opaque, unpack
 from replay.home import Home
 from replay.importers.formats import format_named
+from replay.report.html.build import make_trial_page
+from replay.report.html.writing import write_page
 from replay.selection import find_trial
+from replay.store import Store
+from replay.trial_document import document_of
 from replay.view import View
 
+from .export_pytest import write_test
 from .output import messages
 
 __all__ = ["command"]
 
-_NOTE: Final = (
-    "One way only: what JSON cannot hold stands as {'$type': ...}. The cassette holds the values themselves; keep it."
-)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-@click.command("export")
-@click.argument("trial", metavar="TRIAL")
-@click.option("--to", "form", type=click.Choice(["json", "vcr"]), required=True, help="The format.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to (json: default stdout)."
-)
-@click.pass_obj
-def command(home: str | None, trial: str, form: str, output: Path | None) -> None:
-    """Write TRIAL in another format.
+@frozen
+class _Wanted:
+    """What the user asked for; ``suite`` and ``freeze`` are of a test."""
 
-    json is one readable document of the whole trial. vcr is a cassette of vcrpy, with what went over HTTP.
-    """
-    view = find_trial(trial, Home.find(home))
-    if form == "vcr":
-        if output is None:
-            raise BadInput("--to vcr needs -o FILE, ending in .yaml or .json")
-        _to_vcr(view, output)
-    else:
-        _to_json(view, output)
+    view: View
+    home: Home
+    output: Path | None
+    suite: str | None
+    freeze: tuple[str, ...]
 
 
-def _to_vcr(view: View, output: Path) -> None:
-    written, left_out = format_named("vcr").write(output, view.cassette)
+def _to_vcr(wanted: _Wanted) -> None:
+    if wanted.output is None:
+        raise BadInput("--to vcr needs -o FILE, ending in .yaml or .json")
+    written, left_out = format_named("vcr").write(wanted.output, wanted.view.cassette)
     skipped = f"; {left_out} left out: no whole exchange over HTTP (tools, clocks, errors)" if left_out else ""
-    messages().print(f"{output}: {written} exchanges written{skipped}", markup=False, soft_wrap=True)
+    messages().print(f"{wanted.output}: {written} exchanges written{skipped}", markup=False, soft_wrap=True)
 
 
-def _to_json(view: View, output: Path | None) -> None:
+def _to_json(wanted: _Wanted) -> None:
+    view, output = wanted.view, wanted.output
     text = json.dumps(document_of(view), ensure_ascii=False, indent=1)
     # Half of a surrogate pair has no UTF-8; its escape is the same JSON.
     text = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
@@ -78,121 +64,54 @@ def _to_json(view: View, output: Path | None) -> None:
     messages().print(f"{output}: {len(view.cassette)} steps written", markup=False, soft_wrap=True)
 
 
-def document_of(view: View) -> dict[str, Any]:
-    """The whole trial as JSON-like data."""
-    cassette = view.cassette
-    return {
-        "note": _NOTE,
-        "trial": str(view.id),
-        "header": plain(asdict(cassette.header, recurse=False)),
-        "ending": asdict(view.ending),
-        "counts": cassette.counts,
-        "redacted": cassette.redacted,
-        "digest": cassette.digest,
-        "problem": cassette.problem,
-        "steps": [_step(interaction) for interaction in cassette],
-        "marks": [_mark(mark) for mark in cassette.marks()],
-    }
+def _to_html(wanted: _Wanted) -> None:
+    if wanted.output is None:
+        raise BadInput("--to html needs -o FILE")
+    with Store(wanted.home) as store:
+        size = write_page(wanted.output, make_trial_page(store, wanted.view))
+    messages().print(f"{wanted.output}: {size / 1000:.0f} kB", markup=False, soft_wrap=True)
 
 
-def _step(interaction: Interaction) -> dict[str, Any]:
-    call, reply, patch = interaction.call, interaction.reply, interaction.patch
-    return {
-        "step": interaction.step,
-        "parent": interaction.parent,
-        "started": interaction.started,
-        "ended": interaction.ended,
-        "at": interaction.at,
-        "duration": interaction.duration,
-        "call": plain(asdict(call, recurse=False)),
-        "outcome": _outcome(interaction.outcome),
-        "reply": None if reply is None else asdict(reply),
-        "origin": asdict(interaction.origin),
-        "patch": None if patch is None else _patch(patch),
-    }
+def _to_pytest(wanted: _Wanted) -> None:
+    write_test(wanted.view, wanted.home, wanted.output, wanted.suite, wanted.freeze)
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    match outcome:
-        case Value(Changed(result, arguments)):
-            return {"value": plain(result), "changed_arguments": plain(arguments)}
-        case Value(value):
-            return {"value": plain(value)}
-        case Error(error):
-            return {"error": plain(error)}
-        case Cancelled():
-            return {"cancelled": True}
-        case Stream(head, chunks, complete, error):
-            return {
-                "stream": {
-                    "head": plain(head),
-                    "chunks": [{"at": chunk.at, "data": plain(chunk.data)} for chunk in chunks],
-                    "complete": complete,
-                    "error": plain(error),
-                }
-            }
+_FORMATS: Final[dict[str, Callable[[_Wanted], None]]] = {
+    "html": _to_html,
+    "json": _to_json,
+    "pytest": _to_pytest,
+    "vcr": _to_vcr,
+}
 
 
-def _patch(patch: Patch) -> list[dict[str, Any]]:
-    """Each change; a side that is missing there was nothing."""
-    changes = []
-    for path, old, new in patch.changes:
-        sides = {name: plain(unpack(side)) for name, side in (("old", old), ("new", new)) if side is not None}
-        changes.append({"path": [plain(part) for part in path], **sides})
-    return changes
+@click.command("export")
+@click.argument("trial", metavar="TRIAL")
+@click.option("--to", "form", type=click.Choice(list(_FORMATS)), required=True, help="The format.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Where to: a file, or of pytest a folder (json: default stdout).",
+)
+@click.option("--suite", metavar="SUITE.py[:NAME]", help="pytest: the agent (default: the suite the run names).")
+@click.option(
+    "--freeze",
+    multiple=True,
+    metavar="SEL",
+    help="pytest: what the cassette answers (default: model, user and external).",
+)
+@click.pass_obj
+def command(
+    home: str | None, trial: str, form: str, output: Path | None, suite: str | None, freeze: tuple[str, ...]
+) -> None:
+    """Write TRIAL in another format.
 
-
-def _mark(mark: Mark) -> dict[str, Any]:
-    return {
-        "kind": mark.kind,
-        "at": mark.at,
-        "data": _patch(mark.data) if isinstance(mark.data, Patch) else plain(mark.data),
-    }
-
-
-# -- values that JSON cannot hold --------------------------------------------------------------------------------------
-
-
-def plain(value: Any) -> Any:
-    """A recorded value as JSON-like data; what JSON cannot hold as ``{"$type": ...}``."""
-    if type(value) in {str, int, bool, type(None)}:
-        return value
-    if type(value) is float:
-        return value if math.isfinite(value) else _typed("float", text=repr(value))
-    if type(value) is list:
-        return [plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return _mapping(value)
-    if isinstance(value, bytes | bytearray):
-        return _typed(type(value).__name__, base64=base64.b64encode(value).decode())
-    if isinstance(value, set | frozenset) or type(value) is tuple:
-        return _typed(type(value).__name__, items=[plain(item) for item in value])
-    if isinstance(value, dt.date | dt.time):
-        return _typed(type(value).__name__, text=value.isoformat())
-    if isinstance(value, dt.timedelta):
-        return _typed("timedelta", seconds=value.total_seconds())
-    if isinstance(value, Decimal | UUID | complex | PurePath):
-        return _typed(type(value).__name__, text=str(value))
-    return _object(value)
-
-
-def _mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
-    if all(type(key) is str for key in value):
-        return {key: plain(item) for key, item in value.items()}
-    return _typed("dict", items=[[plain(key), plain(item)] for key, item in value.items()])
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if isinstance(value, Opaque):
-        return _typed(value.name, fields=plain(value.fields))
-    name = f"{type(value).__module__}:{type(value).__qualname__}"
-    if isinstance(value, Enum):
-        return _typed(name, name=value.name, value=plain(value.value))
-    if isinstance(value, BaseException):
-        fields = {"fields": plain(found)} if (found := fields_of(value)) else {}
-        return _typed(name, text=str(value), args=plain(list(value.args)), **fields)
-    return _typed(name, fields=plain(fields_of(value)))
-
-
-def _typed(name: str, /, **content: Any) -> dict[str, Any]:
-    return {"$type": name, **content}
+    html is one page to look at, or to send. json is one readable document of the whole trial. vcr is a cassette of
+    vcrpy, with what went over HTTP. pytest is a test that lets the agent's code, as it is now, try the trial again,
+    with a copy of the cassette beside it.
+    """
+    if form != "pytest" and (suite is not None or freeze):
+        raise BadInput("--suite and --freeze go with --to pytest")
+    place = Home.find(home)
+    _FORMATS[form](_Wanted(find_trial(trial, place), place, output, suite, freeze))

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from cassettes.model import Cancelled, Changed, Chunk, Ending, Error, Mark, Patch, Reply, Stream, Value
 from cassettes.values import Opaque, pack
 from replay.cli import main
-from replay.cli.export_command import plain
+from replay.plain import plain
 from tests.factories import call, interaction, model_call, write_cassette
 from tests.strategies import Attrs, Colour, Point
 
