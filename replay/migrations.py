@@ -125,3 +125,71 @@ def m003_costs(db: Database) -> None:
     db.table("interactions").add_column("written_tokens", int)
     for table in ("interactions", "trials"):
         db.execute(f"DELETE FROM {table}")  # noqa: S608  # names are ours
+
+
+@MIGRATIONS()
+def m004_search(db: Database) -> None:
+    """Full text over the steps.
+
+    The table is made anew, with a key of its own (the rows of the full-text index name it, and a rowid that is no key
+    may change), and with the long texts last: a query for numbers need not read past them.
+    """
+    db.table("interactions").drop()
+    db.table("interactions").create(
+        {
+            "id": int,
+            "trial": str,
+            "step": int,
+            "kind": str,
+            "actor": str,
+            "name": str,
+            "effect": str,
+            "external": int,
+            "at": float,
+            "seconds": float,
+            "input_tokens": int,
+            "output_tokens": int,
+            "cached_tokens": int,
+            "written_tokens": int,
+            "billed": int,
+            "origin": str,
+            "answered_by": str,
+            "parent": int,
+            "error": str,
+            "arguments": str,
+            "tool_calls": str,
+            "result": str,
+            "messages": str,
+            "unescaped": str,
+        },
+        pk="id",
+    )
+    db.table("interactions").create_index(["trial", "step"], unique=True)
+    # External content: the index holds words only, the texts stay in the table; triggers keep the two together.
+    db.table("interactions").enable_fts(
+        ["name", "arguments", "tool_calls", "result", "error", "messages", "unescaped"],
+        tokenize="unicode61 remove_diacritics 2",
+        create_triggers=True,
+    )
+    db.execute("DELETE FROM trials")  # so that the rows are made anew from the cassettes
+
+
+@MIGRATIONS()
+def m005_labels(db: Database) -> None:
+    """What people say of trials."""
+    db.table("labels").create(
+        {
+            "trial": str,
+            "author": str,
+            "run": str,
+            "fault": str,
+            "type": str,
+            "step": int,
+            "note": str,
+            "digest": str,
+            "at": str,
+        },
+        pk=("trial", "author"),
+    )
+    db.table("labels").create_index(["run", "fault"])
+    db.table("runs").add_column("labels_seen", str)

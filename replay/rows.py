@@ -3,20 +3,50 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from cassettes.model import Cancelled, Error, Interaction, Outcome, Stream, TrialId, Value
 
+from .said import said_before
 from .spending import is_billed
 from .view import View, coverage_of
 
-__all__ = ["UNREADABLE", "Row", "rows_of", "unreadable_row"]
+__all__ = ["INTERACTION_COLUMNS", "UNREADABLE", "Row", "clean", "rows_of", "unreadable_row"]
 
 UNREADABLE = "cannot be read"  # the reason in the row of such a trial
 
 _LARGEST = 2**63 - 1
-_TEXT_LIMIT = 2000  # of a readable column; the cassette holds the whole
+_TEXT_LIMIT = 100_000  # characters of a readable column; the cassette holds the whole
+_ESCAPED = re.compile(r"\\+[nrt]")  # a line break or a tab, as it is written in JSON, and in JSON in JSON
+
+INTERACTION_COLUMNS = (
+    "trial",
+    "step",
+    "kind",
+    "actor",
+    "name",
+    "effect",
+    "external",
+    "at",
+    "seconds",
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "written_tokens",
+    "billed",
+    "origin",
+    "answered_by",
+    "parent",
+    "error",
+    "arguments",
+    "tool_calls",
+    "result",
+    "messages",
+    "unescaped",
+)
 
 Row = tuple[Any, ...]
 
@@ -53,7 +83,8 @@ def rows_of(trial: TrialId, view: View, mtime_ns: int, size: int) -> tuple[Row, 
         mtime_ns,
         size,
     )
-    return _clean(row), [_clean(_interaction_row(trial, interaction)) for interaction in interactions]
+    said = said_before(view.cassette, interactions, view.marks)
+    return clean(row), [clean(_interaction_row(trial, i, said.get(i.step))) for i in interactions]
 
 
 def unreadable_row(trial: TrialId, path: Path, why: str, mtime_ns: int, size: int) -> Row:
@@ -76,11 +107,17 @@ def unreadable_row(trial: TrialId, path: Path, why: str, mtime_ns: int, size: in
     )
 
 
-def _interaction_row(trial: TrialId, interaction: Interaction) -> Row:
+def _interaction_row(trial: TrialId, interaction: Interaction, said: str | None) -> Row:
+    """In the order of `INTERACTION_COLUMNS`."""
     call, reply = interaction.call, interaction.reply
     usage = None if reply is None else reply.usage
     arguments = {k: v for k, v in call.arguments.items() if call.kind != "model" or not isinstance(v, list | dict)}
     result, error = _texts(interaction.outcome)
+    texts = (
+        _text(arguments),
+        None if reply is None or not reply.tool_calls else _text([[t.name, t.arguments] for t in reply.tool_calls]),
+        reply.text if reply is not None and (reply.text is not None or reply.tool_calls) else result,
+    )
     return (
         str(trial),
         interaction.step,
@@ -89,24 +126,29 @@ def _interaction_row(trial: TrialId, interaction: Interaction) -> Row:
         call.name,
         call.effect,
         call.external,
-        _text(arguments),
-        reply.text if reply is not None and reply.text is not None else result,
-        None if reply is None or not reply.tool_calls else _text([[t.name, t.arguments] for t in reply.tool_calls]),
-        error if error is not None else None if reply is None else reply.error,
         interaction.at,
         interaction.duration,
         None if usage is None else usage.input,
         None if usage is None else usage.output,
+        None if usage is None else usage.cached,
+        None if usage is None else usage.written,
+        is_billed(interaction),
         interaction.origin.verdict,
         None if interaction.origin.trial is None else f"{interaction.origin.trial} step {interaction.origin.step}",
         interaction.parent,
-        None if usage is None else usage.cached,
-        is_billed(interaction),
-        None if usage is None else usage.written,
+        error if error is not None else None if reply is None else reply.error,
+        *texts,
+        None if said is None else _text(said),
+        _unescaped(texts),
     )
 
 
-def _clean(row: Row) -> Row:
+def _unescaped(texts: Iterable[str | None]) -> str | None:
+    r"""Those with written line breaks, with real ones: a search for words would read ``\nTotal`` as ``nTotal``."""
+    return "\n".join(_ESCAPED.sub("\n", text) for text in texts if text and _ESCAPED.search(text)) or None
+
+
+def clean(row: Row) -> Row:
     """The row without what SQLite cannot hold: lone surrogates, and numbers beyond 64 bits."""
     return tuple(
         item.encode("utf-8", "replace").decode()

@@ -18,13 +18,19 @@ from cassettes.errors import BadInput, CassetteError, TrialtapeError
 from cassettes.model import TrialId
 
 from .home import Home
+from .labels import current, read_labels
 from .migrations import MIGRATIONS
-from .rows import UNREADABLE, Row, rows_of, unreadable_row
+from .rows import INTERACTION_COLUMNS, UNREADABLE, Row, clean, rows_of, unreadable_row
 from .runs import load_run
 from .scorefile import read_scores
 from .view import View
 
 __all__ = ["Store", "Trouble"]
+
+_INTERACTIONS = (  # their key is given by SQLite
+    f"INSERT OR REPLACE INTO interactions ({', '.join(INTERACTION_COLUMNS)}) "  # noqa: S608  # names are ours
+    f"VALUES ({', '.join('?' * len(INTERACTION_COLUMNS))})"
+)
 
 
 @frozen
@@ -76,7 +82,7 @@ class Store:
                     _forget_run(connection, gone)
         return troubles
 
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    def rows(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> list[dict[str, Any]]:
         """The rows of a query, as dicts."""
         return list(self.db.query(sql, parameters))
 
@@ -111,10 +117,12 @@ class Store:
             for row in rows
             if row["reason"] == UNREADABLE and row["id"] not in changed
         ]
-        scores = self.home.run(run) / "scores.jsonl"
-        scored = f"{scores.stat().st_mtime_ns} {scores.stat().st_size}" if scores.exists() else ""
-        row = next(iter(self.db.query("SELECT scores_seen FROM runs WHERE name = ?", [run])), None)
-        if not stale and not gone and row is not None and row["scores_seen"] == scored:
+        seen: tuple[str, str | None] = (
+            _stamp(self.home.run(run) / "scores.jsonl"),
+            _stamp(self.home.run(run) / "labels.jsonl"),
+        )
+        row = self.db.execute("SELECT scores_seen, labels_seen FROM runs WHERE name = ?", [run]).fetchone()
+        if not stale and not gone and row == seen:
             return troubles
         read: list[tuple[Row, list[Row]]] = []
         for trial, path, stat in stale:
@@ -123,11 +131,15 @@ class Store:
             except CassetteError as error:
                 troubles.append(Trouble(path, str(error)))
                 read.append((unreadable_row(trial, path, str(error), stat.st_mtime_ns, stat.st_size), []))
+        labels, damaged = read_labels(self.home, run)
+        troubles += [Trouble(self.home.run(run) / "labels.jsonl", problem) for problem in damaged]
+        if damaged:
+            seen = seen[0], None  # so that it is told again, until the file is mended
         with self._writing() as connection:
-            _keep_run(connection, self.home, run, scored, troubles)
+            _keep_run(connection, self.home, run, seen, troubles)
             _forget_trials(connection, changed)
             connection.executemany(_insert("trials", 24), [trial for trial, _ in read])
-            connection.executemany(_insert("interactions", 21), [row for _, rows in read for row in rows])
+            connection.executemany(_INTERACTIONS, [row for _, rows in read for row in rows])
             # A score is of the cassette that was scored: one that took its place since has none until it is scored.
             digests = dict(connection.execute("SELECT id, digest FROM trials WHERE run = ?", [run]).fetchall())
             connection.execute("DELETE FROM scores WHERE run = ?", [run])
@@ -137,6 +149,13 @@ class Store:
                 if s.trial in digests and s.digest == digests[s.trial]
             ]
             connection.executemany(_insert("scores", 9), kept)
+            connection.execute("DELETE FROM labels WHERE run = ?", [run])
+            said = [
+                (lb.trial, lb.author, run, lb.fault, lb.type, lb.step, lb.note, lb.digest, lb.at)
+                for lb in current(labels)
+                if lb.trial in digests and lb.digest == digests[lb.trial]
+            ]
+            connection.executemany(_insert("labels", 9), [clean(row) for row in said])
         return troubles
 
 
@@ -168,6 +187,11 @@ def _prepared(path: Path) -> sqlite_utils.Database:
     return db
 
 
+def _stamp(path: Path) -> str:
+    """What changes when the file does; nothing if it is not there."""
+    return f"{path.stat().st_mtime_ns} {path.stat().st_size}" if path.exists() else ""
+
+
 def _insert(table: str, columns: int) -> str:
     return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * columns)})"  # noqa: S608  # names are ours
 
@@ -187,10 +211,13 @@ def _forget_trials(connection: sqlite3.Connection, trials: Iterable[str]) -> Non
 def _forget_run(connection: sqlite3.Connection, run: str) -> None:
     _forget_trials(connection, [row[0] for row in connection.execute("SELECT id FROM trials WHERE run = ?", [run])])
     connection.execute("DELETE FROM scores WHERE run = ?", [run])
+    connection.execute("DELETE FROM labels WHERE run = ?", [run])
     connection.execute("DELETE FROM runs WHERE name = ?", [run])
 
 
-def _keep_run(connection: sqlite3.Connection, home: Home, run: str, scored: str, troubles: list[Trouble]) -> None:
+def _keep_run(
+    connection: sqlite3.Connection, home: Home, run: str, seen: tuple[str, str | None], troubles: list[Trouble]
+) -> None:
     try:
         file = load_run(home, run)
         config, about, primary = dict(file.config), dict(file.about), file.primary
@@ -205,6 +232,6 @@ def _keep_run(connection: sqlite3.Connection, home: Home, run: str, scored: str,
         primary,
         json.dumps(config, ensure_ascii=False),
         json.dumps(about, ensure_ascii=False),
-        scored,
+        *seen,
     )
     connection.execute(_insert("runs", len(row)), row)
