@@ -1,0 +1,223 @@
+"""A fork: going on from step N of a recorded trial, in a new cassette. What it is made of, without doing it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from attrs import evolve, field, frozen
+
+from cassettes.canonical import digest_bytes
+from cassettes.errors import BadInput, TrialtapeError
+from cassettes.model import Error, Interaction, TrialId
+
+from .editing import UNEDITED, Edit, edited
+from .effects import AS_DECLARED, Effects
+from .ignoring import checked_rules
+from .on_miss import BY_DEFAULT, Missed, on_miss_rules
+from .policy import RECORD, Policy, Selector
+from .policy import freeze as freezing
+from .prefix import Prefix, readings_before
+from .readings import readings_of
+from .recording import Recording
+from .rereading import reread
+from .setup import Setup, seeded_by
+from .view import View
+from .worlds import World
+
+__all__ = ["Fork", "Wish", "fork_name", "fork_of", "length_of"]
+
+_MOST_LETTERS: Final = 120  # of a task's part in a run's name
+_ODD: Final = re.compile(r"[^A-Za-z0-9_.=@-]+")
+
+
+@frozen
+class Wish:
+    """What a fork is asked for besides its trial and its step.
+
+    Attributes:
+        freeze: selectors: such calls after the fork are answered from the trial itself, as a world of one recording.
+        allow_live: selectors: such calls may reach the real thing though it never saw a frozen write that they may
+            notice.
+        on_miss: what happens where the world has no answer (see `replay.on_miss`).
+        ignore: what does not count in a match, besides what the trial itself ignores.
+        edit: the outcome of the step before the fork, if it is to be another.
+        effects: what is declared of tools besides what they say themselves.
+    """
+
+    freeze: tuple[str, ...] = ()
+    allow_live: tuple[str, ...] = ()
+    on_miss: Missed = field(default=BY_DEFAULT, converter=on_miss_rules)
+    ignore: tuple[str, ...] = ()
+    edit: Any = UNEDITED
+    effects: Effects = AS_DECLARED
+
+
+@frozen
+class Fork:
+    """Going on from step ``at`` of a recorded trial.
+
+    Attributes:
+        parent: the trial.
+        digest: of its cassette.
+        at: the first step that is not answered by its place in the recording.
+        recording: the trial, with the edited outcome in its place.
+        world: the trial as the world from which calls after the fork are answered; None if none is frozen.
+        policy: how calls after the fork are answered.
+        config: what the run and the cassettes say of it.
+        seed_of: the trial whose seed its agent gets, so that it does before the fork what it did then.
+    """
+
+    parent: TrialId
+    digest: str
+    at: int
+    recording: Recording
+    world: Recording | None
+    policy: Policy
+    allow_live: tuple[Selector, ...]
+    seed: int
+    seed_of: TrialId
+    edit: Edit | None = None
+    config: Mapping[str, Any] = field(factory=dict)
+
+    def prefix(self) -> Prefix:
+        """The answers before the fork, made ready for one trial."""
+        return Prefix(self.recording, self.at, None if self.edit is None else self.edit.step, self.allow_live)
+
+    def applied(self, setup: Setup) -> Setup:
+        """The setup of a trial that forks here."""
+        return evolve(
+            setup,
+            policy=self.policy,
+            source=None if self.world is None else World([self.world]),
+            prefix=self.prefix(),
+            config={**setup.config, **self.config, "seed_of": str(self.seed_of)},
+            seed_of=self.seed_of,
+        )
+
+
+def length_of(view: View) -> int:
+    """How many steps a trial has, with those that had not ended when the recording did."""
+    numbers = view.cassette.step_numbers
+    return numbers[-1] + 1 if numbers else 0
+
+
+def fork_of(view: View, at: int, wish: Wish | None = None) -> Fork:
+    """The fork at step ``at`` of a trial.
+
+    Raises:
+        BadInput: there is no such step, a step before it has no outcome, or what is asked for does not go together.
+        CassetteError: a step cannot be read.
+    """
+    wish = wish or Wish()
+    last = length_of(view)
+    if not 0 <= at <= last:
+        raise BadInput(
+            f"{view.id} has no step {at} to fork at: 0 is before its first call, {last} after its last "
+            f"(`trialtape show {view.id}` lists its steps)"
+        )
+    interactions = list(view.cassette)
+    _check_outcomes(view, [i for i in interactions if i.step < at], at)
+    header = view.cassette.header
+    ignore = checked_rules([*header.config.get("ignore", ()), *wish.ignore])
+    policy = (
+        freezing(wish.freeze, on_miss=wish.on_miss, ignore=ignore, effects=wish.effects)
+        if wish.freeze
+        else evolve(RECORD, ignore=ignore, effects=wish.effects)
+    )
+    edit = None if wish.edit is UNEDITED else _edit(view, interactions, at, wish.edit)
+    changed = interactions if edit is None else [edit.interaction if i.step == edit.step else i for i in interactions]
+    readings = readings_of(view.marks)
+    before = readings_before(readings, interactions, at, policy.ambient)
+    digest = view.cassette.digest or digest_bytes(view.path.read_bytes())
+    world = None
+    if policy.frozen:
+        # What it answered after an edited write, it answered after another one: the world keeps what was recorded.
+        wrote = edit is not None and edit.interaction.call.may_write
+        world = Recording(view.id, interactions if wrote else changed, ignore, readings, wish.effects)
+    return Fork(
+        parent=view.id,
+        digest=digest,
+        at=at,
+        recording=Recording(view.id, changed, ignore, before, wish.effects),
+        world=world,
+        policy=policy,
+        allow_live=tuple(Selector.parse(text) for text in wish.allow_live),
+        seed=header.config.get("seed", 0),
+        seed_of=seeded_by(header),
+        edit=edit,
+        config=_config(view, digest, at, edit, wish, ignore),
+    )
+
+
+def _config(
+    view: View, digest: str, at: int, edit: Edit | None, wish: Wish, ignore: tuple[str, ...]
+) -> Mapping[str, Any]:
+    """What run and cassettes say of a fork; two forks with the same are the same."""
+    edited_to = None if edit is None else edit.digest
+    config: dict[str, Any] = {
+        "mode": "fork",
+        "seed": view.cassette.header.config.get("seed", 0),
+        "fork": {"parent": str(view.id), "digest": digest, "at": at, "edited": edited_to},
+    }
+    if wish.freeze:
+        config |= {"freeze": list(wish.freeze), "on_miss": wish.on_miss.to_list()}
+    if wish.allow_live:
+        config |= {"allow_live": list(wish.allow_live)}
+    if ignore:
+        config |= {"ignore": list(ignore)}
+    return config
+
+
+def fork_name(parent: TrialId, at: int, wish: Wish, edit: Edit | None) -> str:
+    """The name of the run in which such forks are kept unless another is given."""
+    task = _ODD.sub("-", parent.task)
+    if len(task) > _MOST_LETTERS:
+        task = f"{task[:_MOST_LETTERS]}-{digest_bytes(parent.task.encode())[:6]}"
+    parts = [f"{parent.run}.fork-{task}-{parent.index}-at{at}"]
+    if edit is not None:
+        parts.append(f"edit-{edit.digest[:6]}")
+    if wish.freeze:
+        parts.append(f"freeze-{_joined(wish.freeze)}")
+    if wish.allow_live:
+        parts.append(f"live-{_joined(wish.allow_live)}")
+    return "-".join(parts)
+
+
+def _joined(selectors: Iterable[str]) -> str:
+    return "+".join(_ODD.sub("=", selector) for selector in selectors)
+
+
+def _check_outcomes(view: View, before: list[Interaction], at: int) -> None:
+    found = {interaction.step for interaction in before}
+    missing = next((step for step in range(at) if step not in found), None)
+    if missing is not None:
+        raise BadInput(
+            f"step {missing} of {view.id} had not ended when the recording did, so it has no outcome to go on from; "
+            f"fork at step {missing} or before"
+        )
+    for interaction in before:
+        outcome = interaction.outcome
+        if isinstance(outcome, Error) and isinstance(outcome.error, TrialtapeError):
+            raise BadInput(
+                f"step {interaction.step} of {view.id} got no answer ({type(outcome.error).__name__}); fork at step "
+                f"{interaction.step} or before"
+            )
+
+
+def _edit(view: View, interactions: list[Interaction], at: int, value: Any) -> Edit:
+    if at == 0:
+        raise BadInput(
+            "there is nothing to edit before step 0: an edit changes the outcome of the step before the fork"
+        )
+    matched = {interaction.step for interaction in Recording(view.id, interactions).matched}
+    if at - 1 not in matched:
+        before = max((step for step in matched if step < at - 1), default=None)
+        hint = "" if before is None else f"; step {before} is the last before it, so fork at {before + 1}"
+        raise BadInput(
+            f"step {at - 1} of {view.id} is a part of another step, or a tool that made calls of its own: it is not "
+            f"answered by itself, and cannot be edited{hint}"
+        )
+    interaction = next(interaction for interaction in interactions if interaction.step == at - 1)
+    return edited(interaction, value, reread)
