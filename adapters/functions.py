@@ -11,8 +11,9 @@ from attrs import frozen
 
 from cassettes.model import Call, Changed, Effect
 from cassettes.recorder import aperform, current, passed_by, perform
+from cassettes.templates import Template
 
-from .binding import Binder, Template
+from .binding import Binder
 from .changes import changed, redo, snapshot
 
 __all__ = ["ToolSpec", "tool"]

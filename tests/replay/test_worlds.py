@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 
 from cassettes.canonical import key_of
 from cassettes.model import Call, Error, Interaction, Patch, TrialId, Value
+from replay.effects import AS_DECLARED, Effects, effects_in
 from replay.importers.taubench import read_results
+from replay.leave_one_out import Coverage, leave_one_out
+from replay.proposing import effects_text, proposals
 from replay.recording import PastWrite, Recording, context_of, digest_of
 from replay.worlds import Found, Missing, World
 
@@ -479,55 +483,42 @@ def airline():
     return tasks
 
 
-def leave_one_out(tasks):
+def counted(tasks, effects=AS_DECLARED):
     """Each trial against the other three of its task, all tools frozen; a miss is answered by what was recorded."""
-    counts = Counter()
+    found = []
     for task, trials in tasks.items():
-        recordings = {index: Recording(TrialId("airline", task, index), tools) for index, tools in trials.items()}
-        for index, tools in trials.items():
-            rotation = [recordings[(index + step) % len(trials)] for step in range(1, len(trials))]
-            answers, missed, wrote = Live(*rotation), False, False
-            for interaction in tools:
-                found = answers.ask(interaction.call)
-                wrote |= interaction.call.effect == "write"
-                if isinstance(found, Missing):
-                    missed = True
-                    counts[found.verdict] += 1
-                    if interaction.call.may_write:
-                        answers.happened(interaction.call, interaction.outcome)
-                    continue
-                # A read asked again is answered as before: it counts where its answer came from.
-                own = found.recording is rotation[0]
-                counts["exact"] += 1
-                counts["own" if own else "borrowed"] += 1
-                counts["repeated"] += found.verdict == "repeated"
-                counts["other"] += found.entry.interaction.outcome != interaction.outcome
-            counts["whole"] += not missed
-            counts["whole, of those that write"] += wrote and not missed
-            counts["that write"] += wrote
-    return counts
+        recordings = [
+            Recording(TrialId("airline", task, index), trials[index], effects=effects) for index in sorted(trials)
+        ]
+        found += leave_one_out(recordings)
+    return Coverage(tuple(found)).to_dict()
 
 
 def test_the_airline_recordings_with_declared_effects(airline):
-    counts = leave_one_out(airline)
+    counts = counted(airline)
     assert counts["other"] == 0
-    assert {name: counts[name] for name in ("exact", "own", "borrowed", "stale", "missed")} == {
+    assert {name: counts[name] for name in ("calls", "exact", "own", "borrowed", "stale", "missed")} == {
+        "calls": 1164,
         "exact": 710,
         "own": 519,
         "borrowed": 191,
         "stale": 55,
         "missed": 399,
     }
-    assert [counts[name] for name in ("whole", "whole, of those that write", "that write")] == [55, 22, 118]
+    assert [counts[name] for name in ("whole", "whole_with_write", "with_write")] == [55, 22, 118]
 
 
 def test_the_airline_recordings_with_no_effect_declared(airline):
-    unknown = {
-        task: {
-            index: [evolve(i, call=evolve(i.call, effect="unknown")) for i in tools] for index, tools in trials.items()
-        }
-        for task, trials in airline.items()
-    }
-    counts = leave_one_out(unknown)
+    counts = counted(airline, Effects(forget=True))
     assert counts["other"] == counts["repeated"] == 0
     assert [counts[name] for name in ("exact", "stale", "missed", "whole")] == [520, 245, 399, 45]
+
+
+def test_the_airline_recordings_with_the_effects_that_are_proposed(airline):
+    undeclared = [
+        Recording(TrialId("airline", task, index), tools, effects=Effects(forget=True))
+        for task, trials in airline.items()
+        for index, tools in trials.items()
+    ]
+    proposed = effects_in(tomllib.loads(effects_text(proposals(undeclared))), "the proposals")
+    assert [counted(airline, proposed)[name] for name in ("exact", "stale", "missed", "other")] == [710, 55, 399, 0]
