@@ -211,8 +211,8 @@ class Origin:
 
     @property
     def live(self) -> bool:
-        """True if the real thing answered."""
-        return self.verdict in {"live", "extended"}
+        """True if the real thing answered: of ``extended`` only where it was called in this very trial."""
+        return self.verdict == "live" or (self.verdict == "extended" and self.trial is None)
 
 
 @frozen
@@ -252,7 +252,7 @@ class Mark:
     """Something that belongs to a trial and is no call.
 
     ``message`` (role, content), ``state`` (digest of the initial state), ``changed`` (a change that no write
-    explains), ``problem`` (what the recorder saw going wrong).
+    explains), ``problem`` (what the recorder saw going wrong), ``annotation`` (what an imported file says of it).
     """
 
     kind: str

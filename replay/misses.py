@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from cassettes.model import Call, Origin, Patch
 
+from .counterparts import new_arguments
 from .difference import first_difference, shortened
 from .ignoring import counting_arguments
 from .state import paths_of
 from .worlds import Missing, World
 
-__all__ = ["misfit_report", "miss_report", "unknown_class_report"]
+__all__ = ["misdeclared_told", "misfit_report", "miss_report", "not_live_reason", "unknown_class_report"]
 
 
 def miss_report(step: int, call: Call, missing: Missing, world: World) -> dict[str, Any]:
@@ -34,8 +37,44 @@ def miss_report(step: int, call: Call, missing: Missing, world: World) -> dict[s
         there, now = (counting_arguments(one, world.ignore) for one in (nearest.call, call))
         found = first_difference(there, now)
         report["nearest"] = {"step": nearest.step, "path": found.path if found else None}
+        rules = new_arguments(nearest.call, call, world.ignore)
+        if rules:
+            report["ignore"] = rules
+            options = " ".join(f"--ignore {shlex.quote(rule)}" for rule in rules)
+            lines.append(f"  If that argument is new, and as it is means what was meant without it: {options}")
+    if missing.counterpart is not None:
+        other = missing.counterpart.interaction
+        differs = first_difference(dict(other.call.arguments), dict(call.arguments))
+        same = "the same" if differs is None else "such"
+        report["counterpart"] = {"step": other.step, "name": other.call.name}
+        lines += [
+            f"  recorded: {other.call.name} with {same} arguments, at step {other.step}",
+            f'  If it was renamed, declare it under its old name: @tt.tool(name="{other.call.name}")',
+        ]
     report["message"] = "\n".join(lines)
     return report
+
+
+def not_live_reason(call: Call, lacking: Sequence[Call], *, emulated: bool = False) -> str:
+    """Why a call that no recording answers may not reach the real thing, or not be ``emulated``."""
+    if emulated:
+        return f"It may not be emulated: it may write; allow it by name: --on-miss {call.kind}:{call.name}=emulate"
+    told = "It may not be called live: "
+    if lacking:
+        names = ", ".join(dict.fromkeys(write.name for write in lacking))
+        return f"{told}the real thing never saw the frozen writes before it that it may notice ({names})"
+    if call.kind == "model":
+        return f"{told}it is a model call; allow it with --on-miss model=live"
+    return f"{told}it may write; allow it by name: --on-miss {call.kind}:{call.name}=live"
+
+
+def misdeclared_told(call: Call, step: int, patch: Patch) -> str:
+    """A tool that is declared to change nothing, and after which the tracked state is another."""
+    where = ", ".join(list(paths_of(patch))[:3])
+    return (
+        f"step {step}: {call.name} is declared effect={call.effect!r}, but the tracked state changed while it ran, at "
+        f'{where}: declare effect="write"'
+    )
 
 
 def misfit_report(step: int, call: Call, patch: Patch, trial: str | None) -> tuple[str, dict[str, Any]]:

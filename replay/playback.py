@@ -8,6 +8,7 @@ with its key; else it diverges.
 from __future__ import annotations
 
 import shlex
+import sys
 from collections import Counter, defaultdict, deque
 from heapq import heapify, heappop
 from typing import Any
@@ -17,19 +18,27 @@ from cassettes.model import Call
 
 from .difference import Difference, first_difference, shortened
 from .ignoring import counting_arguments, rule_for
+from .readings import Readings
 from .recording import Entry, Recording
 from .strands import strand_of
+from .unrecorded import Source, advice, source_of
 from .volatile import looks_volatile
 
 __all__ = ["Playback"]
 
 
 class Playback:
-    """The answers of one recorded trial, each served once."""
+    """The answers of one recorded trial, each served once.
 
-    def __init__(self, recording: Recording) -> None:
+    Args:
+        recording: the trial.
+        before: only the steps before this one; None for all.
+    """
+
+    def __init__(self, recording: Recording, before: int | None = None) -> None:
         self.recording = recording
-        self._entries = recording.entries
+        end = sys.maxsize if before is None else before
+        self._entries = [entry for entry in recording.entries if entry.interaction.step < end]
         self._taken = [False] * len(self._entries)
         self._waiting: dict[str, deque[int]] = defaultdict(deque)
         for place, entry in enumerate(self._entries):
@@ -39,7 +48,17 @@ class Playback:
             self._ends[strand_of(entry.interaction.call)].append((entry.interaction.ended, place))
         for ends in self._ends.values():
             heapify(ends)
-        self._spans = Counter(recording.spans.values())
+        self._spans = Counter(key for step, key in recording.spans.items() if step < end)
+
+    @property
+    def name(self) -> str:
+        """The trial that is replayed."""
+        return str(self.recording.trial)
+
+    @property
+    def readings(self) -> Readings | None:
+        """What the recorded trial read of the clock and of randomness."""
+        return self.recording.readings
 
     def take_span(self, key: str) -> bool:
         """True if a recorded span has this key and has not been entered yet."""
@@ -62,6 +81,10 @@ class Playback:
             return self._entries[place]
         untaken = [place for place, taken in enumerate(self._taken) if not taken]
         raise self._divergence(call, key, [self._entries[place] for place in untaken if self._is_eligible(place)])
+
+    def asks_again(self, call: Call, entry: Entry, *, tracked: bool) -> bool:  # noqa: ARG002  # of no call, here
+        """True if the real thing is asked what ``entry`` answers; ``tracked``: the trial tracks a state."""
+        return False
 
     def left_over(self) -> Divergence | None:
         """What the replay did not ask for, as a divergence."""
@@ -87,6 +110,7 @@ class Playback:
 
     def _divergence(self, call: Call, key: str, eligible: list[Entry]) -> Divergence:
         trial = self.recording.trial
+        source: Source | None = None
         report: dict[str, Any] = {
             "kind": "other call",
             "trial": str(trial),
@@ -106,7 +130,8 @@ class Playback:
             report |= {"step": expected.step, "path": "name", "recorded": expected.call.name, "now": call.name}
         else:
             ignore = self.recording.ignore
-            found = first_difference(counting_arguments(expected.call, ignore), counting_arguments(call, ignore))
+            before, now = counting_arguments(expected.call, ignore), counting_arguments(call, ignore)
+            found, source = first_difference(before, now), source_of(before, now)
             path = found.path if found else "endpoint"
             left, right = (found.left, found.right) if found else (expected.call.endpoint, call.endpoint)
             lines += [
@@ -126,6 +151,11 @@ class Playback:
             lines.append(f"  the same call is recorded at step {places}: it came earlier or later here, or once more")
         lines.append("  If the agent's code or prompt was changed on purpose, record again; else something in it is")
         lines.append("  not deterministic: time, random numbers, the order of a set, or an id made anew in each run.")
+        if source is not None:
+            readings = self.recording.readings
+            recorded = readings is not None and source in readings.kinds
+            report |= {"source": source, "source_recorded": recorded}
+            lines[-2:] = [f"  If nothing was changed on purpose: {advice(source, recorded=recorded)}."]
         return Divergence("\n".join(lines), report)
 
 

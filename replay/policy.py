@@ -3,80 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
-from typing import Literal, get_args
+from typing import Literal
 
-from attrs import field, frozen
+from attrs import frozen
 
 from cassettes.errors import BadInput
-from cassettes.model import KINDS, Call
+from cassettes.model import Call
 
-__all__ = ["RECORD", "REPLAY", "Action", "OnMiss", "Policy", "Selector", "freeze"]
+from .effects import AS_DECLARED, Effects
+from .on_miss import BY_DEFAULT, Missed, on_miss_rules
+from .selector import Selector
 
-Action = Literal["live", "frozen", "refuse"]
-OnMiss = Literal["fail", "live", "error"]
+__all__ = ["RECORD", "REPLAY", "Action", "Policy", "Selector", "freeze", "record"]
 
-_ACTORS = ("agent", "user", "judge", "emulator")
-
-
-@frozen
-class Selector:
-    """``[actor/]kind[:glob]``, ``external``, or a bare actor; a bare kind means the agent's.
-
-    Attributes:
-        actor: None for any.
-        kind: None for all kinds.
-        glob: of the call's name; None for all.
-        external: tools and HTTP that act on the outside world, of any actor.
-    """
-
-    text: str
-    actor: str | None = None
-    kind: str | None = None
-    glob: str | None = None
-    external: bool = False
-
-    @classmethod
-    def parse(cls, text: str) -> Selector:
-        """Read a selector.
-
-        Raises:
-            BadInput: it has another form.
-        """
-        rest, colon, glob = text.partition(":")
-        actor, slash, kind = rest.rpartition("/")
-        if text == "external":
-            return cls(text, external=True)
-        if rest in _ACTORS and not colon:
-            return cls(text, actor=rest)
-        if (slash and actor not in _ACTORS) or kind not in KINDS or (colon and not glob):
-            close = get_close_matches(text, ["external", *KINDS, *_ACTORS], n=1)
-            raise BadInput(
-                f"{text!r} is no selector{f'; did you mean {close[0]!r}?' if close else ''} It has the form "
-                f"[actor/]kind[:glob] with kind one of {', '.join(KINDS)} and actor one of {', '.join(_ACTORS)}, "
-                "or is 'external' or a bare actor"
-            )
-        return cls(text, actor=actor or "agent", kind=kind, glob=glob or None)
-
-    def matches(self, call: Call) -> bool:
-        """True if the selector means this call."""
-        if self.external:
-            return call.external and call.kind in {"tool", "http"}
-        if self.kind is None and call.kind in {"clock", "random"}:
-            return False  # these only when named
-        return (
-            (self.actor is None or self.actor == call.actor)
-            and (self.kind is None or self.kind == call.kind)
-            and (self.glob is None or fnmatchcase(call.name, self.glob))
-        )
-
-    @property
-    def specificity(self) -> int:
-        """The larger wins: a name, a pattern, a kind, then an actor or ``external``."""
-        if self.glob is not None:
-            return 2 if any(sign in self.glob for sign in "*?[") else 3
-        return 1 if self.kind is not None else 0
+Action = Literal["live", "frozen", "emulate", "refuse"]
 
 
 @frozen
@@ -88,20 +28,16 @@ class Policy:
         rules: selectors with their action; the most specific wins, among equals the last.
         default: the action for what no rule selects.
         ignore: dotted paths of arguments that do not count in a match.
-        on_miss: what happens where no recording answers: the trial ends (``fail``), a read is called live, or the
-            agent gets an error.
+        on_miss: what happens where no recording answers (see `replay.on_miss`).
+        effects: what is declared of tools besides what they say themselves.
     """
 
     mode: Literal["record", "replay", "freeze"]
     rules: tuple[tuple[Selector, Action], ...] = ()
     default: Action = "live"
     ignore: tuple[str, ...] = ()
-    on_miss: OnMiss = field(default="fail")
-
-    @on_miss.validator
-    def _check_on_miss(self, _attribute: object, value: str) -> None:
-        if value not in get_args(OnMiss):
-            raise BadInput(f"on_miss is one of {', '.join(get_args(OnMiss))}, not {value!r}")
+    on_miss: Missed = BY_DEFAULT
+    effects: Effects = AS_DECLARED
 
     def decide(self, call: Call) -> Action:
         """What is done with ``call``."""
@@ -110,6 +46,12 @@ class Policy:
             if selector.specificity >= best and selector.matches(call):
                 chosen, best = action, selector.specificity
         return chosen
+
+    @property
+    def ambient(self) -> tuple[str, ...]:
+        """Which of ``clock`` and ``random`` are frozen; these only when named, or where everything is."""
+        named = {selector.kind for selector, action in self.rules if action == "frozen"}
+        return tuple(kind for kind in ("clock", "random") if self.default == "frozen" or kind in named)
 
     @property
     def frozen(self) -> bool:
@@ -121,16 +63,48 @@ RECORD = Policy("record")
 REPLAY = Policy("replay", default="frozen")
 
 
-def freeze(selectors: Iterable[str], *, on_miss: OnMiss = "fail", ignore: Iterable[str] = ()) -> Policy:
-    """A policy that freezes what ``selectors`` mean and leaves the rest live.
+def freeze(
+    selectors: Iterable[str],
+    *,
+    live: Iterable[str] = (),
+    emulate: Iterable[str] = (),
+    refuse: Iterable[str] = (),
+    on_miss: str | Iterable[str] | Missed | None = None,
+    ignore: Iterable[str] = (),
+    effects: Effects = AS_DECLARED,
+) -> Policy:
+    """A policy that freezes what ``selectors`` mean, and leaves the rest live, emulates it, or refuses it.
 
     Raises:
-        BadInput: a selector has another form, or there is none.
+        BadInput: a selector has another form, or there is none to freeze.
     """
-    rules = tuple((Selector.parse(text.strip()), "frozen") for text in selectors)
-    ambient = [s.text for s, _ in rules if s.kind in {"clock", "random"}]
-    if ambient:
-        raise BadInput(f"{ambient[0]!r} cannot be frozen: neither the clock nor random numbers are recorded")
-    if not rules:
+    frozen_ones = _rules(selectors, "frozen")
+    if not frozen_ones:
         raise BadInput("nothing to freeze: name at least one selector, such as external, tool or model")
-    return Policy("freeze", tuple((s, "frozen") for s, _ in rules), "live", tuple(ignore), on_miss)
+    return Policy(
+        "freeze",
+        frozen_ones + _rules(live, "live") + _rules(emulate, "emulate") + _rules(refuse, "refuse"),
+        ignore=tuple(ignore),
+        on_miss=on_miss_rules(on_miss),
+        effects=effects,
+    )
+
+
+def record(
+    *,
+    live: Iterable[str] = (),
+    emulate: Iterable[str] = (),
+    refuse: Iterable[str] = (),
+    effects: Effects = AS_DECLARED,
+) -> Policy:
+    """A policy that freezes nothing; the closest selector says whether a call is live, emulated or refused.
+
+    Raises:
+        BadInput: a selector has another form.
+    """
+    rules = _rules(live, "live") + _rules(emulate, "emulate") + _rules(refuse, "refuse")
+    return Policy("record", rules, effects=effects)
+
+
+def _rules(selectors: Iterable[str], action: Action) -> tuple[tuple[Selector, Action], ...]:
+    return tuple((Selector.parse(text.strip()), action) for text in selectors)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from cassettes.canonical import canonical, digest_bytes
 from cassettes.codec import outcome_plain
@@ -18,7 +18,9 @@ from cassettes.model import Call, Interaction, Outcome, Stream, TrialId
 from cassettes.redact import Redactor
 from cassettes.values import pack, unpack
 
+from .effects import AS_DECLARED, Effects
 from .ignoring import matching_key
+from .readings import Readings
 from .resources import clash, touches
 from .retries import folded
 
@@ -55,13 +57,18 @@ class Placed:
 
 @frozen
 class PastWrite:
-    """A write that has been answered; ``ended`` orders it against the start of later calls."""
+    """A write that has been answered; ``ended`` orders it against the start of later calls.
+
+    Attributes:
+        frozen: a recording answered it, so the real thing never saw it.
+    """
 
     call: Call
     key: str
     outcome: str
     started: int
     ended: int
+    frozen: bool = False
 
 
 def digest_of(outcome: Outcome, redactor: Redactor | None = None) -> str:
@@ -86,13 +93,13 @@ def _timeless(outcome: Outcome) -> list[Any]:
     return ["stream", outcome.head, whole, outcome.complete, outcome.error]
 
 
-def context_of(call: Call, started: int, writes: Iterable[PastWrite]) -> Context:
+def context_of(call: Call, started: int, writes: Sequence[PastWrite]) -> Context:
     """The context of a call that starts now, given the writes so far in start order.
 
     It holds the writes that the call may notice, and those that one of these may have noticed: a write that copies
     hands on what an earlier one wrote.
     """
-    if call.kind == "model" or call.effect == "pure":
+    if not writes or call.kind == "model" or call.effect == "pure":
         return ()
     return tuple((write.key, write.outcome) for write in _deciding(call, started, writes))
 
@@ -117,17 +124,28 @@ class Recording:
         trial: whose recording it is.
         interactions: all of them, children too.
         ignore: arguments that do not count in a match (see `replay.ignoring`).
+        readings: what it read of the clock and of randomness, if that was recorded.
+        effects: what is declared of its calls besides what it holds.
     """
 
-    def __init__(self, trial: TrialId, interactions: Iterable[Interaction], ignore: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        trial: TrialId,
+        interactions: Iterable[Interaction],
+        ignore: Sequence[str] = (),
+        readings: Readings | None = None,
+        effects: Effects = AS_DECLARED,
+    ) -> None:
+        self.readings = readings
         self.trial = trial
-        self._all = folded(sorted(interactions, key=lambda i: i.started))
+        in_order = folded(sorted(interactions, key=lambda i: i.started))
+        self._all = in_order if effects is AS_DECLARED else [evolve(i, call=effects.applied(i.call)) for i in in_order]
         self.ignore = ignore
 
     @cached_property
     def spans(self) -> dict[int, str]:
         """Tools inside which model calls or declared tools happened, by step, with their keys: never matched."""
-        inside = {i.parent for i in self._all if i.parent is not None and i.call.kind in {"model", "tool"}}
+        inside = {i.parent for i in self._all if i.parent is not None and _is_matched_inside(i.call)}
         return {i.step: matching_key(i.call, self.ignore) for i in self._all if i.step in inside}
 
     @cached_property
@@ -145,8 +163,7 @@ class Recording:
         return [
             i
             for i in self._all
-            if i.step not in self.spans
-            and (i.parent is None or i.parent in self.spans or i.call.kind in {"model", "tool"})
+            if i.step not in self.spans and (i.parent is None or i.parent in self.spans or _is_matched_inside(i.call))
         ]
 
     @cached_property
@@ -163,6 +180,11 @@ class Recording:
         ]
         patched = {e.interaction.started for e in written if e.interaction.patch is not None}
         return [_placed(entry, writes, patched) for entry in self.entries]
+
+
+def _is_matched_inside(call: Call) -> bool:
+    """True for a call that makes the tool in which it happens a span; how a model played the tool is a part of it."""
+    return call.kind in {"model", "tool"} and call.actor != "emulator"
 
 
 def _placed(entry: Entry, writes: Sequence[PastWrite], patched: set[int]) -> Placed:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from attrs import frozen
 
-__all__ = ["Counted", "TrialOutcome", "count"]
+__all__ = ["Counted", "TrialOutcome", "count", "count_by_world"]
 
 Errors = Literal["exclude", "fail"]
 
@@ -75,9 +75,7 @@ def count(outcomes: Iterable[TrialOutcome], errors: Errors = "exclude") -> Count
         seen[outcome.task] = None
         told["total"] += 1
         told["unanswered"] += outcome.ending == "unanswered"
-        verdict, reason = _verdict(outcome)
-        if verdict is None and errors == "fail":
-            verdict, reason = False, "failed by convention"
+        verdict, reason = _verdict(outcome, errors)
         if verdict is None:
             left_out[reason] += 1
             continue
@@ -99,7 +97,37 @@ def count(outcomes: Iterable[TrialOutcome], errors: Errors = "exclude") -> Count
     )
 
 
-def _verdict(outcome: TrialOutcome) -> tuple[bool | None, str]:
+def count_by_world(
+    outcomes: Iterable[TrialOutcome], worlds: int, errors: Errors = "exclude"
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Successes and counted trials per task and world; worlds and tasks without a counted trial are left out.
+
+    Args:
+        outcomes: of all trials of a run; trial i lives in world i mod ``worlds``.
+        worlds: how many there are.
+        errors: the convention, as for `count`.
+    """
+    passed: dict[str, Counter[int]] = {}
+    trials: dict[str, Counter[int]] = {}
+    for outcome in outcomes:
+        verdict, _ = _verdict(outcome, errors)
+        if verdict is not None:
+            world = outcome.index % worlds
+            trials.setdefault(outcome.task, Counter())[world] += 1
+            passed.setdefault(outcome.task, Counter())[world] += verdict
+    tasks = sorted(trials, key=_natural)
+    return (
+        [[passed[task][world] for world in sorted(trials[task])] for task in tasks],
+        [[trials[task][world] for world in sorted(trials[task])] for task in tasks],
+    )
+
+
+def _verdict(outcome: TrialOutcome, errors: Errors) -> tuple[bool | None, str]:
+    verdict, reason = _own_verdict(outcome)
+    return (False, "failed by convention") if verdict is None and errors == "fail" else (verdict, reason)
+
+
+def _own_verdict(outcome: TrialOutcome) -> tuple[bool | None, str]:
     match outcome.ending:
         case "completed":
             return outcome.passed, "completed" if outcome.passed is not None else "unscored"

@@ -12,7 +12,6 @@ from attrs import evolve
 from cassettes.codec import fresh
 from cassettes.errors import (
     CassetteError,
-    Divergence,
     RecordingFailed,
     Refused,
     TrialStopped,
@@ -21,22 +20,28 @@ from cassettes.errors import (
     UnkeepableValue,
 )
 from cassettes.model import Call, Error, Interaction, Origin, Outcome, Patch, Reply, Verdict, paced
-from cassettes.recorder import Unseen, enclosing
+from cassettes.recorder import Unseen, enclosing, entered, listening
 from cassettes.redact import Redactor
 from cassettes.writer import CassetteWriter
 
-from .actors import current_actor
-from .ignoring import matching_key
+from .actors import acting_as, current_actor
+from .ambient import Ambient
+from .breaking import stop_before
+from .children import Children
+from .deciding import Decider, Decision, Live, Made, Played, Recorded, Span, Stopped, Unanswerable
+from .emulation import Emulation
+from .escapes import Escapes
 from .journal import Journal
-from .misses import misfit_report, miss_report, unknown_class_report
+from .misses import misdeclared_told, misfit_report, unknown_class_report
 from .playback import Playback
 from .policy import Policy
-from .recording import Entry, PastWrite, context_of, digest_of
-from .resources import touches
+from .prefix import Prefix
+from .proxy import TrialInvitation
+from .recording import Context, Entry
 from .strands import Strands
 from .throttle import Throttle
 from .tickets import SessionTicket
-from .worlds import Found, World
+from .worlds import World
 
 __all__ = ["Session"]
 
@@ -53,10 +58,14 @@ class Session:
         source: the recorded answers: `Playback` for a replay, `World` for a freeze, None for a recording.
         throttle: tells live model calls to wait after the provider refused one for its rate.
         pace: recorded streams are handed out as slowly as they came.
+        prefix: of a fork, what answers the calls before it.
+        emulation: plays the tools that on-miss ``emulate`` means.
 
     Attributes:
         halt: why the trial was stopped from within; every later call raises it again.
         journal: what the trial writes down, with its tracked state.
+        ambient: what it reads of the clock and of randomness, where that is recorded or frozen.
+        misdeclared: tools that are declared reads, and changed the tracked state, with how often.
         verdicts: how often each kind of answer was given to calls that are frozen by the policy.
         unattributed: calls of this process that belonged to no trial while this one was active (see `watching`).
         escaped_work: processes that the trial started: what they call is not seen.
@@ -71,24 +80,30 @@ class Session:
         throttle: Throttle | None = None,
         *,
         pace: bool = False,
+        prefix: Prefix | None = None,
+        emulation: Emulation | None = None,
     ) -> None:
         self.halt: TrialtapeError | None = None
         self.journal = Journal(writer)
+        self.ambient: Ambient | None = None
+        self.misdeclared: Counter[str] = Counter()
         self.verdicts: Counter[str] = Counter()
         self.unattributed = Unseen()
-        self.escaped_work = Unseen()
+        self.escaped_work = Escapes()
         self.live_model_calls: list[Interaction] = []
         self._policy = policy
         self._redactor = redactor
-        self._source = source
+        self._decider = Decider(policy, redactor, source, prefix, self.journal)
         self._throttle = throttle
         self._pace = pace
+        self._emulation = emulation
         self._lock = threading.RLock()
         self._steps = 0
         self._ended = 0
-        self._writes: list[PastWrite] = []
         self._strands = Strands()
+        self._writing: set[int] = set()  # steps of live tool calls in progress that may write
         self._closed = False
+        self._children = Children(self, recording=policy.mode == "record" and prefix is None)
 
     # -- the recorder -------------------------------------------------------------------------------------------------
 
@@ -101,6 +116,7 @@ class Session:
         actor = current_actor()
         if actor != call.actor:
             call = evolve(call, actor=actor)
+        call = self._policy.effects.applied(call)
         parent = self._enclosing()
         with self._lock:
             if self.halt is not None:
@@ -108,18 +124,33 @@ class Session:
             if self._closed:
                 return self._too_late(call)
             call = self._strands.marked(call)
+            if self.ambient is not None and parent is None:
+                self.ambient.called()
             started, at = self.journal.place(), self.journal.now()
             ticket = SessionTicket(self.journal, self.finish_live, call, self._steps, started, at, parent)
             self._steps += 1
             if parent is not None:
-                if call.kind == "http" and parent.call.kind == "tool" and not parent.is_span:
-                    return ticket  # part of a live tool: kept for the reader, never matched by itself
-                parent.is_span = parent.call.kind == "tool"
+                if self._is_part_of(parent, ticket):
+                    return ticket
+                if parent.call.kind == "tool" and call.actor != "emulator":
+                    parent.is_span = True
+            if self._decider.answers_from_recordings:
+                stop_before(call, ticket.step)
             try:
                 self._decide(ticket)
             except RecordingFailed as error:  # a redaction rule raised
                 self._stop(error)
         return ticket
+
+    def _is_part_of(self, parent: SessionTicket, ticket: SessionTicket) -> bool:
+        """True if the call is kept for the reader only: HTTP in a live tool, and what a model that plays one asks."""
+        if parent.instead is not None:
+            return True
+        if ticket.call.kind != "http" or parent.call.kind != "tool" or parent.is_span:
+            return False
+        if self._decider.is_refused(ticket.call):
+            self._carry_out(self._decider.refusal(ticket), ticket)
+        return True
 
     def connecting(self, address: Any) -> None:
         """A connection is about to be opened: while calls are frozen, only inside a live call.
@@ -127,7 +158,7 @@ class Session:
         Raises:
             TrialStopped: no live call is open in this context.
         """
-        if self._policy.mode == "record":
+        if self._decider.lets_connect:
             return
         outer = self._enclosing()
         if outer is not None and outer.answer is None:
@@ -141,10 +172,15 @@ class Session:
             )
         )
 
-    def escaped(self, name: str) -> None:
+    def escaped(self, name: str, pid: int | None = None) -> None:
         """Something was started whose calls are not seen; inside a live tool it is a part of that tool's call."""
         outer = self._enclosing()
-        self.escaped_work.note(f"{name} (in tool {outer.call.name})" if outer and outer.call.kind == "tool" else name)
+        within = f" (in tool {outer.call.name})" if outer is not None and outer.call.kind == "tool" else ""
+        self.escaped_work.note(f"{name}{within}", pid)
+
+    def invitation(self) -> TrialInvitation | None:
+        """For work that is handed to another process here (see `replay.children`)."""
+        return self._children.invitation(self._enclosing())
 
     def _enclosing(self) -> SessionTicket | None:
         """The call of this trial inside which this context is."""
@@ -163,6 +199,11 @@ class Session:
         """The trial has ended; what calls still in progress will bring is not recorded (see `unfinished`)."""
         with self._lock:
             self._closed = True
+        self._children.close()
+
+    def strand(self) -> int:
+        """The number of the thread or task that asks (see `replay.strands`)."""
+        return self._strands.number()
 
     @property
     def steps(self) -> int:
@@ -183,85 +224,70 @@ class Session:
         _log.warning("%s was called by thread %s after its trial had ended; it is not recorded", name, thread)
         return SessionTicket(self.journal, self.finish_live, call, -1, 0, 0.0, None)
 
-    # -- deciding -----------------------------------------------------------------------------------------------------
+    # -- carrying out what is decided ---------------------------------------------------------------------------------
 
     def _decide(self, ticket: SessionTicket) -> None:
-        action = self._policy.decide(ticket.call)
-        if action == "refuse":
-            self._stop(Refused(f"the policy refuses {ticket.call.kind} {ticket.call.name} (step {ticket.step})"))
-        if self._source is None or (action == "live" and not ticket.call.may_write):
-            self._go_live(ticket)
-            return
-        try:
-            call = self._redactor.call(ticket.call)
-            ticket.key = matching_key(call, self._policy.ignore)
-        except UnkeepableValue as error:  # what cannot be kept cannot be looked up
-            self._stop(self.journal.problems[-1] if self.journal.problems else error)
-        if action == "live":
-            self._go_live(ticket)
-        elif isinstance(self._source, Playback):
-            self._play(ticket, call, self._source)
-        else:
-            self._look_up(ticket, call, self._source)
+        if self.ambient is not None and self._decider.has_just_gone_on():
+            self.ambient.draw_anew(ticket.step)
+        self._carry_out(self._decider.decide(ticket), ticket)
+
+    def _carry_out(self, decision: Decision, ticket: SessionTicket) -> None:
+        match decision:
+            case Live():
+                ticket.origin, ticket.extends = decision.origin, decision.extends
+                if decision.asked_for:
+                    self.verdicts[decision.origin.verdict] += 1
+                self._go_live(ticket)
+            case Span():
+                ticket.is_span = True
+            case Recorded():
+                self._serve(ticket, decision.entry, decision.origin)
+            case Made(outcome, origin):
+                self._answer(ticket, outcome, origin)
+            case Played(context, examples):
+                self._emulate(ticket, context, examples)
+            case Unanswerable(verdict, halt):
+                self._leave_unanswered(ticket, verdict, halt)
+            case Stopped(halt):
+                self._stop(halt)
 
     def _go_live(self, ticket: SessionTicket) -> None:
+        if self.journal.state is not None and ticket.call.kind == "tool" and ticket.call.may_write:
+            self._writing.add(ticket.step)
+        if self.ambient is not None and ticket.parent is None:
+            self.ambient.leaving(ticket.step)
         if self._throttle is not None and ticket.call.kind == "model":
             ticket.delay = self._throttle.delay()
 
-    def _play(self, ticket: SessionTicket, call: Call, source: Playback) -> None:
-        if source.take_span(ticket.key):
-            ticket.is_span = True
-            return
-        try:
-            entry = source.take(call, ticket.key)
-        except TrialtapeError as divergence:
-            self._stop(divergence)
-        self._serve(ticket, entry, Origin("own", str(source.recording.trial), entry.interaction.step))
+    def _emulate(self, ticket: SessionTicket, context: Context | None, examples: list[Interaction]) -> None:
+        """Let a model play the tool, outside of the lock; with a context, the answer extends this trial's world."""
+        emulation = self._emulation
+        if emulation is None:
+            self._leave_unanswered(
+                ticket, "missed", Unanswered(f"no model is named that could play {ticket.call.name}")
+            )
 
-    def _look_up(self, ticket: SessionTicket, call: Call, world: World) -> None:
-        if world.is_span(ticket.key):
-            ticket.is_span = True
-            return
-        context = context_of(call, ticket.started, self._writes)
-        found = world.answer(call, ticket.key, context)
-        if isinstance(found, Found):
-            origin = Origin(found.verdict, str(found.recording.trial), found.entry.interaction.step)
-            self._serve(ticket, found.entry, origin)
-            return
-        if world.runs_as_span(call):
-            ticket.is_span = True
-            return
-        report = miss_report(ticket.step, call, found, world)
-        match self._policy.on_miss:
-            case "error":
-                self.verdicts[found.verdict] += 1
-                self._answer(ticket, Error(LookupError(f"{call.name}: no recorded answer")), Origin(found.verdict))
-            case "live" if call.effect in {"read", "pure"} and not self._frozen_writes(call):
-                self.verdicts["extended"] += 1
-                ticket.origin = Origin("extended")
-                self._go_live(ticket)
-            case "live":
-                why = "it may write" if call.may_write else "the frozen writes before it never reached the real thing"
-                halt: TrialtapeError = Unanswered(f"{report['message']}\n  It may not be called live: {why}.", report)
-                self._leave_unanswered(ticket, "refused", halt)
-            case _:
-                self._leave_unanswered(ticket, found.verdict, Unanswered(report["message"], report))
+        def instead() -> Outcome:
+            try:
+                with listening(self), entered(ticket), acting_as("emulator"):
+                    outcome = emulation.answer(ticket.call, examples)
+            except Unanswered as unanswered:
+                with self._lock:
+                    self._leave_unanswered(ticket, "missed", unanswered)
+            with self._lock:
+                if self.halt is not None or self._closed:
+                    raise TrialStopped(self.halt or Refused("the trial has ended"))
+                self._answer(ticket, outcome, Origin("emulated"))
+            return outcome
 
-    def _leave_unanswered(self, ticket: SessionTicket, verdict: Verdict, halt: TrialtapeError) -> None:
+        ticket.extends, ticket.instead = context, instead
+
+    def _leave_unanswered(self, ticket: SessionTicket, verdict: Verdict, halt: TrialtapeError) -> NoReturn:
         """Keep the call that could not be answered, with its verdict, and stop the trial there."""
         self.verdicts[verdict] += 1
         ticket.origin = Origin(verdict)
         self._finish(ticket, Error(halt), None, None)
         self._stop(halt)
-
-    def _frozen_writes(self, call: Call) -> bool:
-        """True if the real thing lacks a write, answered from a recording, that ``call`` may notice.
-
-        The tracked state lacks none: a frozen write applies its recorded change.
-        """
-        if not call.external and self.journal.state is not None:
-            return False
-        return any(touches(write.call, call) and self._policy.decide(write.call) == "frozen" for write in self._writes)
 
     def _serve(self, ticket: SessionTicket, entry: Entry, origin: Origin) -> None:
         recorded = entry.interaction
@@ -272,9 +298,7 @@ class Session:
         state = self.journal.state
         if recorded.patch is not None and state is not None and not state.apply(recorded.patch):
             why, report = misfit_report(ticket.step, ticket.call, recorded.patch, origin.trial)
-            other = Divergence if isinstance(self._source, Playback) else Unanswered
-            self._leave_unanswered(ticket, "stale", other(why, report))
-        self.verdicts[origin.verdict] += 1
+            self._leave_unanswered(ticket, "stale", self._decider.misfit(why, report))
         self._answer(ticket, outcome, origin, recorded.reply, recorded.patch)
 
     def _answer(
@@ -285,8 +309,11 @@ class Session:
         reply: Reply | None = None,
         patch: Patch | None = None,
     ) -> None:
+        self.verdicts[origin.verdict] += 1
         ticket.answer = paced(outcome) if self._pace else outcome
         ticket.origin = origin
+        if self.ambient is not None:
+            self.ambient.answered(ticket.step, origin)
         self._finish(ticket, outcome, reply, patch)
 
     def _stop(self, halt: TrialtapeError) -> NoReturn:
@@ -300,24 +327,39 @@ class Session:
         with self._lock:
             if self._closed or isinstance(self.halt, CassetteError):
                 return
-            writes = ticket.call.kind == "tool" and ticket.call.may_write
+            if self.ambient is not None:
+                self.ambient.returned(ticket.step)
+            untracked = self.journal.state is None
             try:
-                self._finish(ticket, outcome, reply, self.journal.change() if writes else None)
+                self._finish(ticket, outcome, reply, None if untracked else self._change_by(ticket.call, ticket.step))
             except RecordingFailed as error:  # a redaction rule raised
                 self._stop(error)
+
+    def _change_by(self, call: Call, step: int) -> Patch | None:
+        """What a live tool changed in the tracked state; one that is declared a read should have changed nothing."""
+        self._writing.discard(step)
+        if call.kind != "tool" or (not call.may_write and self._writing):
+            return None
+        patch = self.journal.change()
+        if patch is not None and not call.may_write:
+            self.misdeclared[call.name] += 1
+            if self.misdeclared[call.name] == 1:
+                told = misdeclared_told(call, step, patch)
+                _log.warning("%s", told)
+                self.journal.mark("problem", told)
+        return patch
 
     def _finish(self, ticket: SessionTicket, outcome: Outcome, reply: Reply | None, patch: Patch | None) -> None:
         self._ended += ticket.step >= 0
         interaction = ticket.interaction(outcome, reply, patch)
         kept = self._append(ticket, interaction)
+        if self._emulation is not None:
+            self._emulation.happened(kept)
+        self._decider.happened(ticket, kept)
         if ticket.call.kind == "model" and ticket.origin.live:
             self.live_model_calls.append(interaction)
             if self._throttle is not None:
                 self._throttle.heed(outcome)
-        if ticket.key and ticket.call.may_write and not ticket.is_span:
-            digest = digest_of(kept.outcome, self._redactor)
-            self._writes.append(PastWrite(ticket.call, ticket.key, digest, ticket.started, interaction.ended))
-            self._writes.sort(key=lambda write: write.started)
 
     def _append(self, ticket: SessionTicket, interaction: Interaction) -> Interaction:
         try:

@@ -21,6 +21,7 @@ from cassettes.model import (
 )
 
 from .journal import Journal
+from .recording import Context
 
 __all__ = ["Ended", "SessionTicket"]
 
@@ -37,6 +38,8 @@ class SessionTicket:
 
     Attributes:
         key: of a call that was looked up; empty of others.
+        instead: plays the tool, if a model is to.
+        extends: the context in which its live answer extends the world; None if it does not.
         is_span: the call runs whatever is frozen, and what is inside it is matched.
     """
 
@@ -48,6 +51,8 @@ class SessionTicket:
         "at",
         "call",
         "delay",
+        "extends",
+        "instead",
         "is_span",
         "journal",
         "key",
@@ -78,6 +83,8 @@ class SessionTicket:
         self.origin = Origin()
         self.key = ""
         self.is_span = False
+        self.extends: Context | None = None
+        self.instead: Callable[[], Outcome] | None = None
         self.arguments = journal.arguments(call, step)
         self._ended = ended
         self._chunks: list[Chunk] = []
@@ -110,6 +117,10 @@ class SessionTicket:
         """The stream ended."""
         reply = None if decode is None else decode(tuple(chunk.data for chunk in self._chunks))
         self._ended(self, Stream(head, tuple(self._chunks), complete, error), reply)
+
+    def ended_with(self, outcome: Outcome, reply: Reply | None) -> None:
+        """The call, which ran in another process, has ended so."""
+        self._ended(self, outcome, reply)
 
     def interaction(self, outcome: Outcome, reply: Reply | None, patch: Patch | None) -> Interaction:
         """The call with its outcome, which came just now."""

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Literal
 
 from attrs import frozen
 
-from cassettes.model import Call, Verdict
+from cassettes.model import Call, Interaction, Verdict
 
+from .counterparts import likely_counterpart
+from .readings import Readings
 from .recording import Context, Entry, Placed, Recording
 
 __all__ = ["Found", "Missing", "World"]
@@ -21,10 +24,14 @@ __all__ = ["Found", "Missing", "World"]
 
 @frozen
 class Found:
-    """A recorded answer that may be served."""
+    """A recorded answer that may be served.
+
+    Attributes:
+        recording: that it comes from; None if it was called live in this very trial.
+    """
 
     entry: Entry
-    recording: Recording
+    recording: Recording | None
     verdict: Verdict
 
 
@@ -35,12 +42,14 @@ class Missing:
     Attributes:
         verdict: ``stale`` if the call is known after another history of writes, else ``missed``.
         nearest: a recorded call with the same name, for the report.
+        counterpart: without one, a recorded call that is the same but for its name.
         why: for people.
     """
 
     verdict: Verdict
     why: str
     nearest: Entry | None = None
+    counterpart: Entry | None = None
 
 
 Place = tuple[str, Context]
@@ -51,10 +60,15 @@ class World:
 
     Args:
         recordings: in the order of the world's rotation; the first is its own.
+        extensions: earlier trials of a frozen run in this very world: what they called live answers here, too.
     """
 
-    def __init__(self, recordings: Sequence[Recording]) -> None:
-        self._sources = [_Source(recording) for recording in recordings]
+    def __init__(self, recordings: Sequence[Recording], extensions: Sequence[Recording] = ()) -> None:
+        self._recorded = [
+            _Source(recording, "own" if place == 0 else "borrowed") for place, recording in enumerate(recordings)
+        ]
+        self._sources = [*self._recorded, *(_Source(recording, "extended") for recording in extensions)]
+        self._called_live: dict[Place, Entry] = {}
         self._served: dict[tuple[Place, int], str] = {}
         self._asked: dict[Place, int] = defaultdict(int)
         self._lenders: set[_Source] = set()
@@ -63,6 +77,11 @@ class World:
     def name(self) -> str:
         """The trial whose recording comes first."""
         return str(self._sources[0].recording.trial) if self._sources else "no recording"
+
+    @property
+    def readings(self) -> Readings | None:
+        """What the trial whose recording comes first read of the clock and of randomness."""
+        return self._sources[0].recording.readings if self._sources else None
 
     @property
     def ignore(self) -> Sequence[str]:
@@ -88,16 +107,41 @@ class World:
             if found is None:
                 continue
             placed, repeated = found
-            if (not own and self._disagrees(source)) or self._contradicted(place, turn, placed.entry.outcome):
+            if (not own and self._disagrees(source)) or (
+                self._lenders and self._contradicted(place, turn, placed.entry.outcome)
+            ):
                 conflict = True
                 continue
             self._asked[place] += 1
             self._served[place, turn] = placed.entry.outcome
             if not own:
                 self._lenders.add(source)
-            verdict: Verdict = "repeated" if repeated else "own" if own else "borrowed"
-            return Found(placed.entry, source.recording, "raced" if placed.raced else verdict)
+            verdict: Verdict = "repeated" if repeated else source.verdict
+            if placed.raced:
+                verdict = "raced"
+            return Found(placed.entry, source.recording, _marked(placed.entry, verdict) if source.made_up else verdict)
+        if place in self._called_live:
+            again = self._called_live[place]
+            return Found(again, None, _marked(again, "repeated"))
         return self._missing(call, place, conflict=conflict)
+
+    def examples(self, call: Call) -> list[Interaction]:
+        """Recorded calls of the same tool, the world's own first, each once: less those that a model answered."""
+        same = (
+            entry
+            for source in self._recorded
+            for entry in source.recording.entries
+            if (entry.interaction.call.kind, entry.interaction.call.name) == (call.kind, call.name)
+            and entry.interaction.origin.verdict != "emulated"
+        )
+        return [entry.interaction for entry in {(entry.key, entry.outcome): entry for entry in same}.values()]
+
+    def extend(self, key: str, context: Context, entry: Entry) -> None:
+        """A call that nothing answered was made live: asked again in this trial, it is answered the same."""
+        place = (key, context)
+        self._called_live[place] = entry
+        self._served[place, self._asked[place]] = entry.outcome
+        self._asked[place] += 1
 
     def _disagrees(self, source: _Source) -> bool:
         """True if ``source`` holds another answer than one that was served in this trial."""
@@ -109,7 +153,7 @@ class World:
 
     def _missing(self, call: Call, place: Place, *, conflict: bool) -> Missing:
         key, context = place
-        same_key = [p for s in self._sources for p in s.by_key.get(key, ())]
+        same_key = [p for s in self._recorded for p in s.by_key.get(key, ())]
         if conflict:
             why = "another recording holds an answer, but it disagrees with answers already served in this trial"
             return Missing("missed", why, same_key[0].entry)
@@ -128,22 +172,28 @@ class World:
             return Missing("missed", why, same_key[0].entry)
         same_name = [
             e
-            for s in self._sources
+            for s in self._recorded
             for e in s.recording.entries
             if e.interaction.call.name == call.name and e.interaction.call.kind == call.kind
         ]
         if same_name:
             return Missing("missed", "no recording holds this call with these arguments", same_name[0])
-        return Missing("missed", f"no recording of this task holds a call of {call.name}")
+        entries = [entry for source in self._recorded for entry in source.recording.entries]
+        why = f"no recording of this task holds a call of {call.name}"
+        return Missing("missed", why, counterpart=likely_counterpart(call, entries, self.ignore))
 
 
 class _Source:
-    def __init__(self, recording: Recording) -> None:
+    """A recording that answers, and as what: of an extension only the calls that it made live itself."""
+
+    def __init__(self, recording: Recording, verdict: Literal["own", "borrowed", "extended"]) -> None:
         self.recording = recording
+        self.verdict: Literal["own", "borrowed", "extended"] = verdict
         self.by_place: dict[Place, list[Placed]] = defaultdict(list)
         self.by_key: dict[str, list[Placed]] = defaultdict(list)
         self.spans = frozenset(recording.spans.values())
         self.span_names = recording.span_names
+        self.made_up = any(placed.entry.interaction.origin.verdict == "emulated" for placed in recording.placed)
         for placed in recording.placed:
             self.by_key[placed.entry.key].append(placed)
             if placed.withheld is None:
@@ -157,6 +207,8 @@ class _Source:
     def find(self, place: Place, turn: int, call: Call) -> tuple[Placed, bool] | None:
         """The answer to the ``turn``-th asking; a read asked more often than recorded gets the last one again."""
         held = self.by_place.get(place)
+        if self.verdict == "extended" and held:
+            held = [placed for placed in held if placed.entry.interaction.origin.verdict == "extended"]
         if not held:
             return None
         if turn < len(held):
@@ -164,6 +216,11 @@ class _Source:
         if call.kind != "model" and call.effect in {"read", "pure"}:
             return held[-1], True
         return None
+
+
+def _marked(entry: Entry, verdict: Verdict) -> Verdict:
+    """What a model made up stays marked as that, however often it is served."""
+    return "emulated" if entry.interaction.origin.verdict == "emulated" else verdict
 
 
 def _history(placed: Placed) -> str:

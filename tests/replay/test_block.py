@@ -49,7 +49,7 @@ def test_a_trial_is_never_recorded_twice(tmp_path, trial):
         ({"freeze": "tol", "source": "r"}, "is no selector"),
         ({"freeze": [], "source": "r"}, "nothing to freeze"),
         ({"freeze": "tool", "source": "nobody"}, "no finished trial"),
-        ({"freeze": "tool", "source": "r", "on_miss": "guess"}, "on_miss is one of"),
+        ({"freeze": "tool", "source": "r", "on_miss": "guess"}, "is none of extend"),
         ({"index": -1}, "0 or more"),
         ({"pace": True}, "pace goes with replay"),
         ({"ignore": ""}, "cannot be ignored"),

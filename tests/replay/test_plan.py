@@ -28,7 +28,7 @@ def test_another_configuration_is_refused_and_nothing_is_changed(tmp_path, run, 
 
 def test_more_trials_than_worlds_are_refused_before_anything_happens(tmp_path, run):
     run(steady, "base")
-    with pytest.raises(tt.BadInput, match=r"3 trials .* 2 finished trials .* each trial needs a world of its own"):
+    with pytest.raises(tt.BadInput, match=r"3 trials, each in a world of its own, .* 2 finished trials .* --worlds R"):
         run(steady, "frozen", trials=3, freeze="external", source="base")
     assert not (tmp_path / "cassettes/frozen").exists()
 

@@ -90,7 +90,12 @@ def test_the_two_plain_policies():
 
 def test_freezing():
     policy = freeze([" external ", "user/model"], on_miss="error", ignore=["a.b"])
-    assert (policy.mode, policy.on_miss, policy.ignore, policy.frozen) == ("freeze", "error", ("a.b",), True)
+    assert (policy.mode, policy.on_miss.to_list(), policy.ignore, policy.frozen) == (
+        "freeze",
+        ["error"],
+        ("a.b",),
+        True,
+    )
     assert policy.decide(call()) == policy.decide(call("model", actor="user")) == "frozen"
     assert policy.decide(call(external=False)) == policy.decide(call("model")) == policy.decide(call("clock")) == "live"
 
@@ -100,5 +105,5 @@ def test_what_cannot_be_frozen():
         freeze([])
     with pytest.raises(BadInput, match="no selector"):
         freeze(["external", "nonsense"])
-    with pytest.raises(BadInput, match="on_miss is one of fail, live, error"):
-        freeze(["tool"], on_miss="extend")
+    with pytest.raises(BadInput, match="'guess' is none of extend, fail, live, error"):
+        freeze(["tool"], on_miss="guess")

@@ -40,7 +40,7 @@ def test_a_frozen_run_pins_its_pool_and_gives_each_trial_a_world_of_its_own(tmp_
     run(agent, "base", trials=3)
     run(agent, "frozen", freeze="external", source="base")  # goes on with the recordings that it began with
     assert json.loads((tmp_path / "cassettes/frozen/run.json").read_text())["pool"] == pool
-    with pytest.raises(tt.BadInput, match="each trial needs a world of its own"):
+    with pytest.raises(tt.BadInput, match="each in a world of its own"):
         run(agent, "frozen", trials=3, freeze="external", source="base")
 
 
