@@ -13,15 +13,18 @@ from rich.progress import track
 
 from cassettes.errors import BadInput
 from cassettes.model import TrialId
+from replay.drift import Drift
 from replay.home import Home
 from replay.ignoring import checked_rules
-from replay.loading import load_object
-from replay.runs import load_run
-from replay.selection import find_trial
+from replay.live_sample import sampled_reads
+from replay.report.drift_text import drift_lines
+from replay.rerunning import Terms, rerun
 from replay.suite import Suite
 from replay.verify import Checked, check_file, verify_trial
+from replay.view import View
 
 from .output import echo_json, json_option, messages
+from .recorded import recorded_suite, recorded_trials
 
 __all__ = ["command"]
 
@@ -38,6 +41,10 @@ _MOST_TOLD = 10
     help="An argument that does not count, besides those that the run ignores.",
 )
 @click.option("--files", is_flag=True, help="Only read every byte of the cassettes; replay nothing.")
+@click.option(
+    "--live-sample", metavar="SHARE", help="Ask so many of the recorded reads of the outside again, such as 5%."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of that sample.")
 @json_option
 @click.pass_obj
 def command(
@@ -45,38 +52,50 @@ def command(
     what: tuple[str, ...],
     suite_file: str | None,
     ignore: tuple[str, ...],
-    files: bool,  # noqa: FBT001  # click's way
-    as_json: bool,  # noqa: FBT001  # click's way
+    *,
+    files: bool,
+    live_sample: str | None,
+    seed: int,
+    as_json: bool,
 ) -> None:
     """Replay trials with everything frozen, and tell each that is different; all are checked.
 
-    No model is asked and no tool runs: the recordings answer. Exit code 1 if a trial differs, 4 if a file is damaged.
+    No model is asked and no tool runs: the recordings answer. With --live-sample some tools that only read are asked
+    again after that: do they still answer the same? Exit code 1 if a trial or an answer differs, 4 if a file is
+    damaged.
     """
+    if files and live_sample is not None:
+        raise BadInput("--files replays nothing, so there is no --live-sample of it; leave one of them out")
     place = Home.find(home)
     rules = checked_rules(ignore)
     checked = [
         result for text in what for result in _verify(text, place, suite_file, rules, files=files, quiet=as_json)
     ]
     counts = Counter(result.status for result in checked)
+    drift = None if live_sample is None else _asked_again(what, place, suite_file, rules, _share(live_sample), seed)
     if as_json:
-        echo_json({"counts": dict(counts), "trials": [asdict(result) for result in checked]})
+        sample = {} if drift is None else {"live_sample": drift.to_dict()}
+        echo_json({"counts": dict(counts), "trials": [asdict(result) for result in checked], **sample})
     else:
         _tell_different(checked)
         _tell_skipped(checked)
         word = "intact" if files else "identical"
         told = ", ".join(f"{n} {word if s == 'identical' else s}" for s, n in counts.most_common())
         click.echo(f"{len(checked)} trials: {told}")
+        _tell_sources(checked)
+        for line in () if drift is None else drift_lines(drift):
+            click.echo(line)
     if counts["damaged"]:
         sys.exit(4)
-    if counts["differs"] or not checked:
+    if counts["differs"] or not checked or (drift is not None and drift.changed):
         sys.exit(1)
 
 
 def _verify(
     text: str, home: Home, suite_file: str | None, rules: tuple[str, ...], *, files: bool, quiet: bool
 ) -> Iterator[Checked]:
-    trials = _trials(text, home)
-    suite = None if files else _suite(load_run(home, trials[0][0].run).about.get("suite"), suite_file, text)
+    trials = recorded_trials(text, home)
+    suite = None if files else _suite(home, trials, suite_file)
     tasks = {} if suite is None else {task.id: task for task in suite.tasks}
     shown = track(
         trials, description=text, console=messages(), transient=True, disable=quiet or not sys.stderr.isatty()
@@ -93,28 +112,38 @@ def _verify(
             yield verify_trial(view, home, tasks[view.task.id], suite.agent, rules, suite.redact)
 
 
-def _trials(text: str, home: Home) -> list[tuple[TrialId, Path]]:
-    if text.startswith("@") or "#" in text or text.endswith(".cassette"):
-        view = find_trial(text, home)
-        return [(view.id, view.path)]
-    load_run(home, text)
-    trials = list(home.trials(text))
-    if not trials:
-        raise BadInput(f"run {text!r} has no trial yet")
-    return trials
+def _suite(home: Home, trials: list[tuple[TrialId, Path]], given: str | None) -> Suite:
+    try:
+        return recorded_suite(home, trials, given)
+    except BadInput as error:
+        if given is not None:
+            raise
+        raise BadInput(f"{error}, or check the files alone with --files") from error
 
 
-def _suite(recorded: str | None, given: str | None, run: str) -> Suite:
-    spec = given or recorded
-    if spec is None:
-        raise BadInput(
-            f"{run!r} names no suite, so there is no agent to replay; give one with --suite SUITE.py, "
-            "or check the files alone with --files"
-        )
-    suite = load_object(spec, "suite")
-    if not isinstance(suite, Suite):
-        raise BadInput(f"{spec} names a {type(suite).__name__}; a tt.Suite is needed")
-    return suite
+def _share(text: str) -> float:
+    """``5%`` or ``0.05``."""
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise BadInput(f"--live-sample {text!r} is no share; 5% and 0.05 are") from None
+
+
+def _asked_again(
+    what: tuple[str, ...], home: Home, suite_file: str | None, rules: tuple[str, ...], share: float, seed: int
+) -> Drift:
+    """A sample of the recorded reads of the outside, asked again."""
+    suites: dict[TrialId, Suite] = {}
+    views: list[View] = []
+    for text in what:
+        trials = recorded_trials(text, home)
+        suite = _suite(home, trials, suite_file)
+        found = [view for trial, path in trials if isinstance(view := check_file(trial, path, home), View)]
+        suites |= {view.id: suite for view in found}
+        views += found
+    chosen = sampled_reads(views, share, seed)
+    terms = Terms(ignore=rules)
+    return Drift(tuple(rerun(v, home, suites[v.id], terms, chosen[v.id]) for v in views if v.id in chosen))
 
 
 def _tell_different(checked: list[Checked]) -> None:
@@ -128,6 +157,16 @@ def _tell_different(checked: list[Checked]) -> None:
         click.echo(f"{trials[0]}{more}: {status}: {why}")
     if len(groups) > _MOST_TOLD:
         click.echo(f"... and {len(groups) - _MOST_TOLD} other reasons; --json lists every trial")
+
+
+def _tell_sources(checked: list[Checked]) -> None:
+    """What, that no call goes through, may explain the differences."""
+    differing = [result for result in checked if result.status == "differs"]
+    sources = Counter(result.report.get("source", "unknown") for result in differing)
+    if set(sources) - {"unknown"}:
+        names = {"clock": "the clock", "random": "random numbers", "order": "an order", "unknown": "not explained"}
+        told = ", ".join(f"{names[source]} {number}" for source, number in sources.most_common())
+        click.echo(f"what the {len(differing)} differences look like: {told}")
 
 
 def _tell_skipped(checked: list[Checked]) -> None:
