@@ -11,24 +11,30 @@ from attrs import asdict, evolve, frozen
 
 from cassettes.errors import BadInput
 
+from .blindness import blind_to
 from .costs import costs_of_trials
+from .independence import Leak
+from .leakfile import Independence, known_independence
+from .outcomes import resolve_score
 from .prices import prices_of
-from .reliability import Counted, Errors, TrialOutcome, count
-from .runs import RunFile, load_run
+from .reliability import Counted, Errors, TrialOutcome, count, count_by_world
+from .runs import load_run
 from .spending import Cost
-from .stats import Summary, summary
+from .stats import MeanReward, Summary, WorldSummary, mean_reward, summary, world_summary
 from .store import Store
 
 __all__ = ["Coverage", "RunStats", "run_stats"]
 
 _MOST_UNANSWERED = 0.10  # above this share only bounds are told: the unanswered are not missing at random
 
+_ALMOST = 1e-9  # a threshold of 0.8 is reached by a sum that should be 0.8
+_ALMOST_ONE = 1e-6  # what a score takes for 1
+
 _OUTCOMES = """
-SELECT t.task, t.idx, t.ending, t.cause, t.coverage, t.writes, s.passed
+SELECT t.id, t.digest, t.task, t.idx, t.ending, t.cause, t.coverage, t.writes, s.passed, s.value
 FROM trials t LEFT JOIN scores s ON s.trial = t.id AND s.scorer = ? AND s.version = ?
 WHERE t.run = ?
 """
-_SCORERS = "SELECT scorer, version, MAX(at) AS at, COUNT(*) AS n FROM scores WHERE run = ? GROUP BY scorer, version"
 
 
 @frozen
@@ -39,6 +45,7 @@ class Coverage:
         verdicts: calls by verdict.
         whole: trials all of whose frozen calls were answered, of ``trials`` with frozen calls.
         whole_with_write, with_write: the same among trials that wrote.
+        emulator: the model that played tools, if one did.
     """
 
     verdicts: Mapping[str, int]
@@ -46,6 +53,7 @@ class Coverage:
     whole: int
     with_write: int
     whole_with_write: int
+    emulator: str | None = None
 
 
 @frozen
@@ -59,7 +67,13 @@ class RunStats:
         capped_right: capped trials (counted as 0) that the score would have passed.
         coverage: of a frozen run.
         worlds: of a frozen run, the source whose recorded worlds the numbers are given.
+        shared: pass^k across and within worlds, where trials share worlds: these are never pooled, so there is no
+            ``summary`` then.
+        leaks: what the last check found that trials show of each other; ``unchecked`` trials came or changed since.
+        threshold: value from which a trial counts as passed; None leaves it to the scorer.
+        reward: mean of the values of completed trials, if they are not only 0 and 1.
         cost: of the trials' live model calls; replaced attempts are not in it.
+        blind_to: what the score cannot see; None if its scorer does not tell.
     """
 
     run: str
@@ -71,7 +85,13 @@ class RunStats:
     capped_right: int
     coverage: Coverage | None
     worlds: str | None
+    shared: WorldSummary | None
+    leaks: tuple[Leak, ...]
+    unchecked: int
+    threshold: float | None
+    reward: MeanReward | None
     cost: Cost
+    blind_to: tuple[str, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON-like data."""
@@ -82,7 +102,12 @@ class RunStats:
 
 
 def run_stats(
-    store: Store, run: str, score: str | None = None, errors: Errors = "exclude", ks: Sequence[int] = ()
+    store: Store,
+    run: str,
+    score: str | None = None,
+    errors: Errors = "exclude",
+    ks: Sequence[int] = (),
+    threshold: float | None = None,
 ) -> RunStats:
     """The reliability of a run by one score.
 
@@ -92,23 +117,28 @@ def run_stats(
         score: ``NAME`` or ``NAME@VERSION``; None takes the run's primary one.
         errors: whether trials without a verdict are left out or counted as failed.
         ks: which k are wanted; none means all.
+        threshold: value from which a trial counts as passed; None leaves it to the scorer.
 
     Raises:
         BadInput: there is no such run, no such score, no trial that can be counted, or a task has fewer than k.
     """
     file = load_run(store.home, run)
-    scorer, version = _resolve(store, file, score)
+    scorer, version = resolve_score(store, file, score)
     rows = store.rows(_OUTCOMES, [scorer, version, run])
     if not rows:
         raise BadInput(f"run {run!r} has no trial yet")
     outcomes = [
-        TrialOutcome(r["task"], r["idx"], r["ending"], r["cause"], None if r["passed"] is None else bool(r["passed"]))
+        TrialOutcome(r["task"], r["idx"], r["ending"], r["cause"], _verdict(r["passed"], r["value"], threshold))
         for r in rows
     ]
     counted = count(outcomes, errors)
     _check_ks(ks, counted)
+    checked = known_independence(store.home, run)
+    worlds = int(file.config.get("worlds") or 0)
+    shares = bool(worlds) and counted.total > worlds * len({o.task for o in outcomes})
     bounded = counted.unanswered > 0
     hidden = counted.unanswered > _MOST_UNANSWERED * counted.total and errors == "exclude"
+    summed = counted.tasks and not hidden
     if not counted.tasks and not bounded:
         raise BadInput(f"run {run!r}: no trial can be counted by {scorer}@{version}: {_told(counted.left_out)}")
     return RunStats(
@@ -116,13 +146,39 @@ def run_stats(
         score=f"{scorer}@{version}",
         errors=errors,
         counted=counted,
-        summary=_only(summary(counted.successes, counted.trials), ks) if counted.tasks and not hidden else None,
-        bounds=tuple(bound for bound in _bounds(outcomes) if not ks or bound[0] in ks) if bounded else (),
+        summary=_only(summary(counted.successes, counted.trials), ks) if summed and not shares else None,
+        bounds=tuple(b for b in _bounds(outcomes, worlds if shares else 0) if not ks or b[0] in ks) if bounded else (),
         capped_right=sum(1 for o in outcomes if o.ending == "capped" and o.passed),
-        coverage=_coverage(rows),
+        coverage=_coverage(rows, file.config.get("emulator")),
         worlds=file.config.get("source"),
+        threshold=threshold,
+        reward=_reward(rows),
+        shared=world_summary(*count_by_world(outcomes, worlds, errors)) if summed and shares else None,
+        leaks=() if checked is None else checked.leaks,
+        unchecked=0 if checked is None else _unchecked(rows, checked),
         cost=costs_of_trials(store, run, prices_of(file.about))[1],
+        blind_to=blind_to(store.home, run, f"{scorer}@{version}"),
     )
+
+
+def _unchecked(rows: Sequence[Mapping[str, Any]], checked: Independence) -> int:
+    return sum(1 for row in rows if checked.trials.get(row["id"]) != row["digest"])
+
+
+def _verdict(passed: int | None, value: float | None, threshold: float | None) -> bool | None:
+    if threshold is not None:
+        return None if value is None else value >= threshold - _ALMOST
+    return None if passed is None else bool(passed)
+
+
+def _reward(rows: Sequence[Mapping[str, Any]]) -> MeanReward | None:
+    """The mean of the values, if any is neither 0 nor 1."""
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        if row["ending"] == "completed" and row["value"] is not None:
+            values.setdefault(row["task"], []).append(row["value"])
+    graded = any(min(abs(value), abs(value - 1)) > _ALMOST_ONE for of in values.values() for value in of)
+    return mean_reward(list(values.values())) if graded else None
 
 
 def _check_ks(ks: Sequence[int], counted: Counted) -> None:
@@ -138,41 +194,27 @@ def _only(whole: Summary, ks: Sequence[int]) -> Summary:
     return evolve(whole, rows=tuple(row for row in whole.rows if row.k in ks)) if ks else whole
 
 
-def _resolve(store: Store, file: RunFile, score: str | None) -> tuple[str, str]:
-    rows = store.rows(_SCORERS, [file.name])
-    known = ", ".join(sorted(f"{r['scorer']}@{r['version']}" for r in rows)) or "none"
-    wanted = score or file.primary
-    if wanted is None:
-        if len(rows) != 1:
-            raise BadInput(
-                f"run {file.name!r} has no primary score: `trialtape score {file.name} --with FILE.py:NAME` makes one, "
-                f"--score names it (known: {known})"
-            )
-        return rows[0]["scorer"], rows[0]["version"]
-    name, _, version = wanted.partition("@")
-    found = [r for r in rows if r["scorer"] == name and version in {"", r["version"]}]
-    if not found and score is None and version:
-        return name, version  # no trial of the run was scored: what is left out says why
-    if not found:
-        raise BadInput(f"run {file.name!r} has no score {wanted!r} (known: {known}); `trialtape score` makes scores")
-    newest = max(found, key=lambda r: str(r["at"]))
-    return newest["scorer"], newest["version"]
-
-
-def _bounds(outcomes: Sequence[TrialOutcome]) -> tuple[tuple[int, float, float], ...]:
-    """pass^k if all unanswered trials had failed, and if all had passed."""
+def _bounds(outcomes: Sequence[TrialOutcome], worlds: int) -> tuple[tuple[int, float, float], ...]:
+    """pass^k if all unanswered trials had failed, and if all had passed; of shared worlds the one across them."""
     ends = []
     for verdict in (False, True):
         filled = [
             o if o.ending != "unanswered" else TrialOutcome(o.task, o.index, "completed", None, verdict)
             for o in outcomes
         ]
-        counted = count(filled)
-        ends.append({r.k: r.pass_hat_k for r in summary(counted.successes, counted.trials, resamples=1).rows})
+        ends.append(_values(filled, worlds))
     return tuple((k, ends[0][k], ends[1][k]) for k in ends[0])
 
 
-def _coverage(rows: Sequence[Mapping[str, Any]]) -> Coverage | None:
+def _values(outcomes: Sequence[TrialOutcome], worlds: int) -> dict[int, float]:
+    if worlds:
+        shared = world_summary(*count_by_world(outcomes, worlds), resamples=1)
+        return {row.k: row.across for row in shared.rows if row.across is not None}
+    counted = count(outcomes)
+    return {row.k: row.pass_hat_k for row in summary(counted.successes, counted.trials, resamples=1).rows}
+
+
+def _coverage(rows: Sequence[Mapping[str, Any]], emulator: str | None) -> Coverage | None:
     verdicts: Counter[str] = Counter()
     trials = whole = with_write = whole_with_write = 0
     for row in rows:
@@ -188,7 +230,8 @@ def _coverage(rows: Sequence[Mapping[str, Any]]) -> Coverage | None:
         whole_with_write += wrote and answered
     if not trials:
         return None
-    return Coverage(dict(verdicts), trials, whole, with_write, whole_with_write)
+    played = emulator if verdicts["emulated"] else None
+    return Coverage(dict(verdicts), trials, whole, with_write, whole_with_write, played)
 
 
 def _told(left_out: Mapping[str, int]) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from rich.table import Table
 from rich.text import Text
 
 from replay.run_stats import Coverage, RunStats
-from replay.stats import Summary, SummaryRow
+from replay.stats import Summary, SummaryRow, WorldSummary
+
+from .score_text import blind_line
 
 __all__ = ["curve", "head", "notes", "table"]
 
@@ -20,7 +23,8 @@ def head(stats: RunStats) -> list[str]:
     """What was counted, and by which convention."""
     counted = stats.counted
     told = f"{number(len(counted.tasks), 'task')}, {sum(counted.trials)} of {number(counted.total, 'trial')} counted"
-    lines = [f"{stats.run}: {told}, score {stats.score}"]
+    passed = "" if stats.threshold is None else f", passed from {stats.threshold:g} on"
+    lines = [f"{stats.run}: {told}, score {stats.score}{passed}"]
     if counted.capped:
         right = f" ({stats.capped_right} of them with everything right)" if stats.capped_right else ""
         lines.append(f"  {number(counted.capped, 'capped trial')} counted as failed{right}")
@@ -38,7 +42,33 @@ def head(stats: RunStats) -> list[str]:
         lines.append(f"  given the recorded worlds of {stats.worlds}: not the same number as a live run's")
     if stats.coverage is not None:
         lines.append(f"  {_covered(stats.coverage)}")
+        lines += _emulated(stats.coverage)
+    lines.append(f"  {blind_line(stats.blind_to)}")
     lines.append(f"  {stats.cost.line()}")
+    return lines + _leaks(stats)
+
+
+def _emulated(coverage: Coverage) -> list[str]:
+    """What a model made up stands beside every number: nobody knows what the tools would have answered."""
+    calls = coverage.verdicts.get("emulated", 0)
+    if coverage.emulator is None or not calls:
+        return []
+    return [f"  EMULATED: {number(calls, 'answer')} to tool calls were made up, by {coverage.emulator}"]
+
+
+def _leaks(stats: RunStats) -> list[str]:
+    """That trials are not independent stands beside every number: pass^k is of independent trials."""
+    broken = {leak.trial for leak in stats.leaks}
+    lines = []
+    if broken:
+        kinds = Counter(leak.kind for leak in stats.leaks)
+        told = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
+        lines.append(
+            f"  NOT INDEPENDENT: {number(len(broken), 'trial')} show something of another ({told}): `trialtape lab"
+        )
+        lines[-1] += f" independence {stats.run}` tells what, and these numbers are not pass^k of independent trials"
+    if stats.unchecked:
+        lines.append(f"  {number(stats.unchecked, 'trial')} came or changed since independence was checked")
     return lines
 
 
@@ -89,11 +119,55 @@ def notes(stats: RunStats) -> list[str]:
             f"pass^{last.k} is {last.pass_hat_k:.3f}; if failures were spread evenly over the tasks it would be "
             f"(pass^1)^{last.k} = {last.independent_power:.3f}"
         )
-    return [*lines, *summary.notes]
+    return [*lines, *summary.notes, *reward_lines(stats)]
+
+
+def reward_lines(stats: RunStats) -> list[str]:
+    """The mean of values that are not only 0 and 1."""
+    reward = stats.reward
+    if reward is None:
+        return []
+    ends = _interval(reward.low, reward.high)
+    told = number(reward.trials, "completed trial")
+    lines = [f"values go from {reward.least:g} to {reward.most:g}, mean {reward.mean:.3f} over {told}"]
+    lines.append(f"the mean on other tasks like these, tasks as clusters: 95% {ends}")
+    if stats.threshold is None:
+        lines.append("pass^k counts what the scorer passed; --threshold X counts values from X on")
+    return lines
+
+
+def shared_lines(shared: WorldSummary) -> list[str]:
+    """pass^k of trials that share worlds, one line for each k, with what must be read with it."""
+    lines = [
+        f"trials share worlds ({_range(shared.worlds, 'world')} of a task, {_range(shared.trials, 'trial')} in each):"
+    ]
+    for row in shared.rows:
+        across = "needs more worlds" if row.across is None else f"{row.across:.3f} {_interval(row.low, row.high)}"
+        within = "" if row.within is None else f"; within one world {row.within:.3f}"
+        lines.append(f"  pass^{row.k} across worlds {across}{within}")
+    return [
+        *lines,
+        "  across: k trials in k different worlds, as live trials are; within: given one world, so never to be taken",
+        f"  for the former. Intervals: {shared.level:.0%} task bootstrap (B={shared.resamples}, seed {shared.seed}).",
+    ]
+
+
+def _range(ends: tuple[int, int], noun: str) -> str:
+    low, high = ends
+    return number(low, noun) if low == high else f"{low} to {number(high, noun)}"
 
 
 def bounds_text(stats: RunStats) -> list[str]:
-    """Why only bounds are told, and which: pass^k if all unanswered trials had failed, and if all had passed."""
+    """What is told where there is no table: of shared worlds their numbers, else bounds.
+
+    Bounds are pass^k if all unanswered trials had failed, and if all had passed.
+    """
+    if stats.shared is not None:
+        return [*shared_lines(stats.shared), *(_bounds(stats) if stats.bounds else [])]
+    return _bounds(stats)
+
+
+def _bounds(stats: RunStats) -> list[str]:
     lines = [f"{stats.counted.unanswered} of {stats.counted.total} trials ended unanswered, and not at random:"]
     lines += [
         f"  pass^{k} lies between {low:.3f} (all failed) and {high:.3f} (all passed)" for k, low, high in stats.bounds

@@ -78,6 +78,11 @@ class WithinModel:
         c = np.array([[cell.successes] for cell in tally.cells], dtype=np.float64)
         return cls(tally, _moments(tally, _beta_posterior(tally, n, c), 2 * largest_k), _mixture(tally, n, c))
 
+    @property
+    def chances(self) -> tuple[Floats, Floats]:
+        """Success probabilities of tasks as the lumpy description has them, and the share of tasks at each."""
+        return _SUPPORT, self.mixture
+
     def variance_sum(self, k: int) -> float:
         """Sum over tasks of Var(h_k | p), k from 1 to the largest; over T^2, that of pass^k."""
         mixture_means = self.tally.tasks * float(self.mixture @ _SUPPORT ** (2 * k))
@@ -89,12 +94,12 @@ class WithinModel:
         # spans 2k - s trials, so E[h_k^2 | p] = sum over s of P(s in common) p^(2k - s).
         total = 0.0
         for trials, moments in self.moments:
-            common, chances = _common_trials(trials, k)
+            common, chances = common_trials(trials, k)
             total += float(chances @ moments[2 * k - common] - moments[2 * k])
         return total
 
 
-def _common_trials(n: int, k: int) -> tuple["np.ndarray[tuple[int], np.dtype[np.int64]]", Floats]:
+def common_trials(n: int, k: int) -> tuple["np.ndarray[tuple[int], np.dtype[np.int64]]", Floats]:
     """How many trials two random k-subsets of n share, and the chance of each: hypergeometric."""
     common = np.arange(max(0, 2 * k - n), k + 1)
     pairs = math.comb(n, k)

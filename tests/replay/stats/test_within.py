@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from replay.stats import Tally, within_se
 from replay.stats.estimators import scores
-from replay.stats.within import WithinModel, _common_trials, unbiased_within_se
+from replay.stats.within import WithinModel, common_trials, unbiased_within_se
 
 
 @pytest.mark.parametrize(("k", "expected"), [(1, 0.027080), (2, 0.022608)])
@@ -41,7 +41,7 @@ def test_the_unbiased_variance_has_the_right_mean(n, k, variance):
 
 @pytest.mark.parametrize(("n", "k", "variance"), [(4, 1, 0.0225), (4, 4, 0.225633), (8, 4, 0.102662), (8, 8, 0.245165)])
 def test_the_variance_follows_from_the_trials_that_two_subsets_share(n, k, variance):
-    common, chances = _common_trials(n, k)
+    common, chances = common_trials(n, k)
 
     assert chances.sum() == pytest.approx(1, abs=1e-12)
     assert chances @ 0.9 ** (2 * k - common) - 0.9 ** (2 * k) == pytest.approx(variance, abs=5e-7)

@@ -1,0 +1,216 @@
+"""Coverage of intervals, errors of tests, gates and shares, each as cells with what was promised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from attrs import frozen
+from scipy.special import expit, logit
+
+from replay.stats import (
+    components_nested,
+    fixed_differences,
+    gate_difference,
+    gate_sequential,
+    outside_share,
+    paired_differences,
+)
+from replay.stats.intervals import fixed_interval, population_interval
+from replay.stats.tally import Tally
+from replay.stats.within import WithinModel
+
+from .spreads import SPREADS, Spread
+
+__all__ = ["Cell", "Job", "jobs"]
+
+_RARE = 0.03
+_NOT_PROMISED = 0.0065  # pass^k at which the population interval was known to cover less, at k = n
+
+
+@frozen
+class Cell:
+    """One number that was measured.
+
+    Attributes:
+        table: which table it belongs to.
+        where: the world: spread, tasks, trials, k.
+        measured: a share, 0 to 1.
+        promised: the bound.
+        at_least: the promise is a lower bound (coverage), else an upper one (errors); None promises nothing.
+        reps: simulations.
+        width: mean width of the intervals; None where there are none.
+    """
+
+    table: str
+    where: str
+    measured: float
+    promised: float
+    at_least: bool | None
+    reps: int
+    width: float | None = None
+
+    @property
+    def broken(self) -> bool:
+        """True if the promise is missed by more than two standard errors of the simulation."""
+        noise = 2 * math.sqrt(max(self.promised * (1 - self.promised), 1e-9) / self.reps)
+        if self.at_least is None:
+            return False
+        return self.measured < self.promised - noise if self.at_least else self.measured > self.promised + noise
+
+
+@frozen
+class Job:
+    """One simulation, which gives some cells."""
+
+    name: str
+    run: Callable[[np.random.Generator, int], list[Cell]]
+
+
+def jobs(sizes: tuple[int, ...] = (20, 50, 115), trials: tuple[int, ...] = (4, 8, 16)) -> Iterator[Job]:
+    """All simulations; each is independent of the others."""
+    for letter, spread in SPREADS.items():
+        for tasks in sizes:
+            for n in trials:
+                yield _intervals(letter, spread, tasks, n)
+    for n_a, n_b, k, tasks in ((4, 4, 1, 50), (8, 8, 4, 20), (8, 8, 4, 50), (16, 4, 4, 20), (8, 4, 4, 50)):
+        for letter in ("a", "f"):
+            yield _paired(letter, tasks, n_a, n_b, k)
+    yield _several_k()
+    for tasks, n, k in ((50, 8, 1), (50, 8, 4), (25, 4, 1)):
+        yield _margin(tasks, n, k)
+    for tasks in (50, 115):
+        yield _evidence(tasks)
+    yield _shares(4, 6)
+    yield _shares(8, 3)
+
+
+def _intervals(letter: str, spread: Spread, tasks: int, n: int) -> Job:
+    ks = sorted({1, 2, 4, n})
+
+    def run(random: np.random.Generator, reps: int) -> list[Cell]:
+        inside = {(target, k): 0 for target in ("population", "fixed") for k in ks}
+        widths = dict.fromkeys(inside, 0.0)
+        truths = dict.fromkeys(ks, 0.0)
+        for _ in range(reps):
+            p = spread.draw(random, tasks)
+            tally = Tally.of(random.binomial(n, p), n)
+            model = WithinModel.fit(tally, n)
+            for k in ks:
+                fixed_truth = float((p**k).mean())
+                truths[k] += fixed_truth / reps
+                for target, truth, found in (
+                    ("population", spread.pass_hat_k(k), population_interval(tally, k, 0.95)),
+                    ("fixed", fixed_truth, fixed_interval(model, k, 0.95)),
+                ):
+                    assert found.low is not None
+                    assert found.high is not None
+                    inside[target, k] += found.low - 1e-12 <= truth <= found.high + 1e-12
+                    widths[target, k] += (found.high - found.low) / reps
+        cells = []
+        for (target, k), hits in inside.items():
+            rare = truths[k] < _RARE if target == "fixed" else k == n and spread.pass_hat_k(k) < _NOT_PROMISED
+            promised = 0.91 if target == "fixed" else 0.93
+            where = f"{letter}  T={tasks} n={n} k={k}"
+            table = f"intervals, {target}"
+            cells.append(Cell(table, where, hits / reps, promised, None if rare else True, reps, widths[target, k]))
+        return cells
+
+    return Job(f"intervals {letter} {tasks}x{n}", run)
+
+
+def _paired(letter: str, tasks: int, n_a: int, n_b: int, k: int) -> Job:
+    def run(random: np.random.Generator, reps: int) -> list[Cell]:
+        rejected = covered = 0
+        for _ in range(reps):
+            p = SPREADS[letter].draw(random, tasks)
+            row = paired_differences(
+                random.binomial(n_a, p), n_a, random.binomial(n_b, p), n_b, [k], flips=299, thinnings=10
+            ).rows[0]
+            assert row.p is not None
+            assert row.low is not None
+            assert row.high is not None
+            rejected += row.p <= 0.05
+            covered += row.low <= 0 <= row.high
+        where = f"{letter}  T={tasks} n={n_a} against {n_b}, k={k}"
+        return [
+            Cell("paired test, no difference: p <= 0.05", where, rejected / reps, 0.05, at_least=False, reps=reps),
+            Cell("paired interval, no difference", where, covered / reps, 0.93, at_least=True, reps=reps),
+        ]
+
+    return Job(f"paired {letter} {tasks}x{n_a}/{n_b}", run)
+
+
+def _several_k() -> Job:
+    def run(random: np.random.Generator, reps: int) -> list[Cell]:
+        adjusted = plain = 0
+        for _ in range(reps):
+            p = SPREADS["a"].draw(random, 50)
+            rows = paired_differences(random.binomial(8, p), 8, random.binomial(8, p), 8, [1, 2, 4, 8], flips=299).rows
+            adjusted += min(row.p_adjusted or 1.0 for row in rows) <= 0.05
+            plain += min(row.p or 1.0 for row in rows) <= 0.05
+        where = "a  T=50 n=8, k=1, 2, 4, 8"
+        return [
+            Cell("any of several k, adjusted: p <= 0.05", where, adjusted / reps, 0.05, at_least=False, reps=reps),
+            Cell("any of several k, not adjusted: p <= 0.05", where, plain / reps, 0.05, at_least=None, reps=reps),
+        ]
+
+    return Job("several k", run)
+
+
+def _margin(tasks: int, n: int, k: int) -> Job:
+    def run(random: np.random.Generator, reps: int) -> list[Cell]:
+        passed = 0
+        for _ in range(reps):
+            p = np.clip(SPREADS["b"].draw(random, tasks), 0.02, 0.98)
+            worse = expit(logit(p) - 0.6)
+            margin = float((p**k - worse**k).mean())  # the run is worse by exactly the margin
+            found = fixed_differences(random.binomial(n, p), n, random.binomial(n, worse), n, [k])[0]
+            passed += gate_difference(found, tasks, margin).verdict == "PASS"
+        where = f"b  T={tasks} n={n} k={k}, worse by exactly the margin"
+        return [Cell("gate with a margin: wrong PASS", where, passed / reps, 0.07, at_least=False, reps=reps)]
+
+    return Job(f"margin {tasks}x{n}", run)
+
+
+def _evidence(tasks: int) -> Job:
+    def run(random: np.random.Generator, reps: int) -> list[Cell]:
+        wrong = decided = used = 0
+        for _ in range(reps):
+            wrong += gate_sequential((random.random(tasks) < 0.6).astype(float), 0.6).verdict == "PASS"
+            found = gate_sequential((random.random(tasks) < 0.9).astype(float), 0.6)
+            decided += found.verdict == "PASS"
+            used += found.tasks_used or tasks
+        where = f"T={tasks}, threshold 0.6"
+        early = f"{where}, stopped after {used / reps:.0f} tasks"
+        return [
+            Cell("evidence at the threshold: PASS", where, wrong / reps, 0.05, at_least=False, reps=reps),
+            Cell("evidence at 0.9: PASS", early, decided / reps, 0.9, None, reps),
+        ]
+
+    return Job(f"evidence {tasks}", run)
+
+
+def _shares(worlds: int, n: int) -> Job:
+    def nested(random: np.random.Generator, tasks: int) -> list[list[tuple[int, int]]]:
+        of_task, of_world = random.normal(0, 1, (tasks, 1, 1)), random.normal(0, 0.6, (tasks, worlds, 1))
+        passed = (of_task + of_world + random.normal(0, 1, (tasks, worlds, n)) > 0).sum(axis=2)
+        return [[(int(c), n) for c in row] for row in passed]
+
+    def run(random: np.random.Generator, reps: int) -> list[Cell]:
+        parts = components_nested(nested(np.random.default_rng(99), 40_000))
+        truth = parts.outside / (parts.outside + parts.rest)
+        covered, width = 0, 0.0
+        for _ in range(reps):
+            found = outside_share(nested(random, 50), resamples=999)
+            assert found.low is not None
+            assert found.high is not None
+            covered += found.low <= truth <= found.high
+            width += (found.high - found.low) / reps
+        where = f"T=50, {worlds} worlds x {n} trials, true share {truth:.2f}"
+        return [
+            Cell("outside's share of the noise", where, covered / reps, 0.91, at_least=True, reps=reps, width=width)
+        ]
+
+    return Job(f"shares {worlds}x{n}", run)

@@ -1,0 +1,112 @@
+"""How good a judge is against people."""
+
+import math
+
+import numpy as np
+from attrs import frozen
+from scipy.special import ndtri
+
+from .tally import is_whole, require_level
+
+
+@frozen
+class Share:
+    """A proportion with its interval, 0 to 1.
+
+    Attributes:
+        estimate: None if there is nothing to divide by.
+        low: lower end, or None.
+        high: upper end, or None.
+        of: what it is a share of: a count.
+    """
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    of: int
+
+
+@frozen
+class JudgeQuality:
+    """A judge against human labels; "passed" is the positive class.
+
+    Attributes:
+        precision: of what the judge passes, the share that people pass (Wilson interval).
+        recall: of what people pass, the share that the judge passes: sensitivity.
+        specificity: of what people fail, the share that the judge fails.
+        kappa: Cohen's, at most 1, with the interval of Fleiss, Cohen, Everitt 1969; None where undefined.
+    """
+
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+    precision: Share
+    recall: Share
+    specificity: Share
+    kappa: tuple[float, float, float] | None
+
+
+def judge_quality(tp: int, fp: int, fn: int, tn: int, *, level: float = 0.95) -> JudgeQuality:
+    """Precision, recall, specificity and kappa of a judge.
+
+    Args:
+        tp: trials that both pass.
+        fp: that the judge alone passes.
+        fn: that people alone pass.
+        tn: that both fail.
+        level: of the intervals, between 0 and 1.
+
+    Raises:
+        ValueError: counts that are none, or no trial; a level outside.
+    """
+    require_level(level)
+    if not all(is_whole(n) and n >= 0 for n in (tp, fp, fn, tn)) or tp + fp + fn + tn == 0:
+        raise ValueError(f"four counts of at least 0, and not only zeros, are needed; got {tp}, {fp}, {fn}, {tn}")
+    return JudgeQuality(
+        tp=tp,
+        fp=fp,
+        fn=fn,
+        tn=tn,
+        precision=_share(tp, tp + fp, level),
+        recall=_share(tp, tp + fn, level),
+        specificity=_share(tn, tn + fp, level),
+        kappa=kappa_interval(tp, fp, fn, tn, level=level),
+    )
+
+
+def kappa_interval(tp: int, fp: int, fn: int, tn: int, *, level: float = 0.95) -> tuple[float, float, float] | None:
+    """Cohen's kappa with the large-sample interval of Fleiss, Cohen and Everitt (1969).
+
+    Args:
+        tp: trials that both pass.
+        fp: that the first alone passes.
+        fn: that the second alone passes.
+        tn: that both fail.
+        level: between 0 and 1.
+
+    Returns:
+        Estimate, low, high; None if both gave one and the same verdict only: undefined.
+    """
+    n = tp + fp + fn + tn
+    cells = np.array([[tp, fp], [fn, tn]], dtype=np.float64) / n
+    rows, columns = cells.sum(axis=1), cells.sum(axis=0)
+    chance = float(rows @ columns)
+    if chance >= 1:
+        return None
+    kappa = (float(np.trace(cells)) - chance) / (1 - chance)
+    agreed = sum(float(cells[i, i]) * (1 - float(rows[i] + columns[i]) * (1 - kappa)) ** 2 for i in (0, 1))
+    apart = (1 - kappa) ** 2 * sum(float(cells[i, j]) * float(columns[i] + rows[j]) ** 2 for i, j in ((0, 1), (1, 0)))
+    variance = max(agreed + apart - (kappa - chance * (1 - kappa)) ** 2, 0.0) / n
+    half = float(ndtri(0.5 + level / 2)) * math.sqrt(variance) / (1 - chance)
+    return kappa, kappa - half, kappa + half
+
+
+def _share(count: int, of: int, level: float) -> Share:
+    if of == 0:
+        return Share(None, None, None, 0)
+    z = float(ndtri(0.5 + level / 2))
+    p, shrink = count / of, 1 + z * z / of
+    half = z * math.sqrt(p * (1 - p) / of + z * z / (4 * of * of)) / shrink
+    centre = (p + z * z / (2 * of)) / shrink
+    return Share(p, min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)), of)
