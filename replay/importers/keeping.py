@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cassettes.codec import snapshot
-from cassettes.errors import NotACassette
+from cassettes.errors import NotACassette, UnkeepableValue
 from cassettes.model import Ending, Header, Interaction, Mark, TrialId
 from cassettes.reader import Cassette
 from cassettes.redact import Redactor, secrets_of
@@ -62,6 +62,10 @@ class Keeper:
                     writer.mark(event)
                 else:
                     writer.append(event, snapshot(event.call))
+        except UnkeepableValue:
+            writer.abandon()
+            path.unlink()  # nothing is lost: the file that is imported holds it all
+            raise
         except BaseException:
             writer.abandon()
             raise

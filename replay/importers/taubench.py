@@ -5,7 +5,6 @@ What the file does not say stays unknown: models, seeds, versions, times (0), th
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,7 +14,10 @@ from attrs import field, frozen
 
 from cassettes.canonical import digest_bytes
 from cassettes.errors import BadInput
+from replay.effects import AS_DECLARED, Effects
 
+from .findings import Fidelity, Findings, FoundTrial, Rated, Remark
+from .reading import declared_in, json_in, read_bytes
 from .taubench_record import TauTrial, identity_of, read_record
 from .taubench_tools import domain_of
 from .trajectory import requests_of
@@ -29,27 +31,11 @@ _FILE_NAMES: Final = (
     re.compile(r"(?:tool-calling|act|react|few-shot)-(?P<model>.+)-\d+(?:\.\d+)?_range_.*"),
     re.compile(rf"(?P<model>.+)-(?:{'|'.join(_DOMAINS)})"),
 )
-
-
-@frozen
-class Remark:
-    """Something broken or ambiguous about one record.
-
-    Attributes:
-        record: its 0-based place in the file.
-        task, trial: as far as they are known.
-        imported: False if the record could not be imported.
-    """
-
-    record: int
-    task: str | None
-    trial: int | None
-    what: str
-    imported: bool = True
-
-    def __str__(self) -> str:
-        name = "" if self.task is None else f" (task {self.task}, trial {self.trial})"
-        return f"record {self.record}{name}: {self.what}{'' if self.imported else '; not imported'}"
+_FIDELITY: Final = Fidelity(
+    rescored=("messages, tool calls and their results; the reward's parts, as far as the file holds them",),
+    frozen=("tool calls, by name and arguments",),
+    view_only=("the agent's model calls: the exact requests were not kept", "the database: only whether it was right"),
+)
 
 
 @frozen
@@ -59,12 +45,14 @@ class Results:
     Attributes:
         digest: of the file's bytes.
         model: the agent's model, read from the file's name; None if it does not say.
+        effects: of tools, as the user declared them.
         remarks: about single records, in the file's order.
     """
 
     digest: str
     domain: str | None
     model: str | None
+    effects: Effects = AS_DECLARED
     trials: list[TauTrial] = field(factory=list)
     remarks: list[Remark] = field(factory=list)
 
@@ -78,22 +66,37 @@ class Results:
             "domain": self.domain,
             "agent_model": self.model,
             "agent_model_from": None if self.model is None else "the file name",
+            **declared_in(self.effects),
         }
 
+    @property
+    def findings(self) -> Findings:
+        """The same, as any importer tells it."""
+        return Findings(
+            format="taubench",
+            config=self.config,
+            primary="@".join(SCORER),
+            fidelity=_FIDELITY,
+            trials=[_found(trial) for trial in self.trials],
+            remarks=self.remarks,
+            told={"domain": self.domain, "agent_model": self.model},
+        )
 
-def read_results(path: Path) -> Results:
+
+def read_results(path: Path, effects: Effects = AS_DECLARED) -> Results:
     """Read a results file; what is wrong with single records is told, not raised.
+
+    Args:
+        path: the file.
+        effects: of tools, declared by the user.
 
     Raises:
         BadInput: the file cannot be read, or is no results file of tau-bench.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}") from error
+    data = read_bytes(path)
     records = _records(path, data)
     model = _model_in(path.stem)
-    results = Results(digest_bytes(data), domain_of(_tools(records)), model)
+    results = Results(digest_bytes(data), domain_of(_tools(records)), model, effects)
     seen: dict[tuple[str, int], int] = {}
     for number, record in enumerate(records):
         try:
@@ -106,18 +109,29 @@ def read_results(path: Path) -> Results:
             what = f"a second record of this task and trial; record {first} is kept"
             results.remarks.append(Remark(number, task, index, what, imported=False))
             continue
-        trial, remarks = read_record(number, task, index, record, model=model, domain=results.domain)
+        trial, remarks = read_record(number, task, index, record, model=model, domain=results.domain, effects=effects)
         results.trials.append(trial)
         results.remarks.extend(Remark(number, task, index, what) for what in remarks)
     return results
 
 
+def _found(trial: TauTrial) -> FoundTrial:
+    return FoundTrial(
+        record=trial.record,
+        task=trial.task,
+        index=trial.index,
+        events=trial.trajectory.events,
+        ending=trial.ending,
+        definition=trial.definition,
+        scores=(Rated(*SCORER, trial.score),),
+    )
+
+
 def _records(path: Path, data: bytes) -> list[Any]:
     try:
-        records = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        why = str(error).splitlines()[0]
-        raise BadInput(f"{path} is no results file of tau-bench: it is no JSON ({why})") from error
+        records = json_in(data)
+    except ValueError as error:
+        raise BadInput(f"{path} is no results file of tau-bench: it is {error}") from error
     if not isinstance(records, list):
         raise BadInput(f"{path} is no results file of tau-bench: it holds a {type(records).__name__}, not a list")
     if not any(isinstance(record, dict) and ("traj" in record or "task_id" in record) for record in records):

@@ -11,9 +11,11 @@ from attrs import frozen
 from cassettes.canonical import digest
 from cassettes.errors import BadInput
 from cassettes.model import Ending
+from replay.effects import AS_DECLARED, Effects
 from replay.scoring import Score
 from replay.tasks import Task, definition_of, digests_of
 
+from .findings import refused
 from .taubench_tools import TERMINATING
 from .trajectory import UNKNOWN_MODEL, Trajectory, read_trajectory
 
@@ -54,24 +56,35 @@ def identity_of(record: Any) -> tuple[str, int]:
         raise BadInput(f"task_id is {task!r}, no number or text")
     if isinstance(trial, bool) or not isinstance(trial, int) or trial < 0:
         raise BadInput(f"trial is {trial!r}, no number from 0 on")
+    problem = refused(task, trial)
+    if problem is not None:
+        raise BadInput(problem)
     if not isinstance(traj, list):
         raise BadInput(f"traj is a {type(traj).__name__}, not a list of messages")
-    return Task(id=str(task)).id, trial
+    return str(task), trial
 
 
 def read_record(
-    number: int, task: str, index: int, record: Mapping[str, Any], *, model: str | None, domain: str | None
+    number: int,
+    task: str,
+    index: int,
+    record: Mapping[str, Any],
+    *,
+    model: str | None,
+    domain: str | None,
+    effects: Effects = AS_DECLARED,
 ) -> tuple[TauTrial, list[str]]:
     """The record in place ``number`` of the file, and what is broken or ambiguous about it.
 
-    ``task`` and ``index`` are its identity; ``model`` and ``domain`` are told by the whole file, if at all.
+    ``task`` and ``index`` are its identity; ``model`` and ``domain`` are told by the whole file, if at all, and
+    ``effects`` by the user.
     """
     remarks: list[str] = []
     info = record.get("info")
     if not isinstance(info, dict):
         remarks.append("no info: its task, its reward's parts and its ending are not known")
         info = {}
-    trajectory = read_trajectory(record["traj"], model or UNKNOWN_MODEL)
+    trajectory = read_trajectory(record["traj"], model or UNKNOWN_MODEL, effects)
     ending = _ending(record["traj"], info, remarks)
     trial = TauTrial(
         record=number,

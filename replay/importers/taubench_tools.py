@@ -7,7 +7,7 @@ from typing import Final
 
 from cassettes.model import Effect
 
-__all__ = ["TERMINATING", "domain_of", "effect_of"]
+__all__ = ["EFFECTS", "TERMINATING", "domain_of", "effect_of"]
 
 TERMINATING: Final = "transfer_to_human_agents"
 
@@ -44,12 +44,13 @@ _RETAIL: Final[dict[str, Effect]] = {
     "return_delivered_order_items": "write",
 }
 _DOMAINS: Final = {"airline": _AIRLINE, "retail": _RETAIL}
-_EFFECTS: Final = {**_SHARED, **_AIRLINE, **_RETAIL}
+EFFECTS: Final[dict[str, Effect]] = {**_SHARED, **_AIRLINE, **_RETAIL}
+"""Of the benchmark's own tools."""
 
 
 def effect_of(tool: str) -> Effect:
     """The declared effect; ``unknown`` for a tool that is not the benchmark's own."""
-    return _EFFECTS.get(tool, "unknown")
+    return EFFECTS.get(tool, "unknown")
 
 
 def domain_of(tools: Iterable[str]) -> str | None:

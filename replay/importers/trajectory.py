@@ -6,19 +6,19 @@ providers use an id twice in one conversation.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from attrs import field, frozen
 
-from cassettes.model import Call, Interaction, Mark, Reply, ToolRequest, Value
+from cassettes.model import Interaction, Mark, Reply, ToolRequest
+from replay.effects import AS_DECLARED, Effects
 
-from .taubench_tools import effect_of
+from .taubench_tools import EFFECTS
+from .timeline import UNKNOWN_MODEL, Asked, Timeline, Waiting, arguments_of, request_of
 
 __all__ = ["UNKNOWN_MODEL", "Trajectory", "read_trajectory", "requests_of"]
 
-UNKNOWN_MODEL: Final = "unknown"
 _TEXT_ACTION_RESULT: Final = "API output:"
 
 Message = Mapping[str, Any]
@@ -37,53 +37,48 @@ class Trajectory:
     remarks: list[str] = field(factory=list)
 
 
-def read_trajectory(messages: Sequence[Any], model: str = UNKNOWN_MODEL) -> Trajectory:
+def read_trajectory(messages: Sequence[Any], model: str = UNKNOWN_MODEL, effects: Effects = AS_DECLARED) -> Trajectory:
     """Read the messages of one trial.
 
     Args:
         messages: as recorded; what is no message is kept as a mark and remarked upon.
         model: the model's name, if known.
+        effects: of tools, declared by the user.
     """
-    return _Reading(model).read(messages)
+    return _Reading(model, effects).read(messages)
 
 
 def requests_of(message: Message) -> tuple[ToolRequest, ...]:
     """The tool calls that an assistant message asks for."""
+    return tuple(asked.request for asked in _asked_in(message))
+
+
+def _asked_in(message: Message) -> list[Asked]:
     asked = message.get("tool_calls")
-    if not isinstance(asked, list):
-        return ()
-    return tuple(_request(item) for item in asked)
+    return [_asked(item) for item in asked] if isinstance(asked, list) else []
 
 
-def _request(item: Any) -> ToolRequest:
+def _asked(item: Any) -> Asked:
     kept = item if isinstance(item, dict) else {}
     function = kept.get("function")
     called = function if isinstance(function, dict) else {}
-    arguments = called.get("arguments", "")
-    return ToolRequest(
-        id=kept["id"] if isinstance(kept.get("id"), str) else None,
-        name=str(called.get("name", UNKNOWN_MODEL)),
-        arguments=arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False),
-    )
+    return request_of(kept.get("id"), called.get("name"), called.get("arguments", ""))
 
 
 class _Reading:
-    """The state of reading one trajectory: the calls of the last assistant message that still wait for results."""
+    """The state of reading one trajectory."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, effects: Effects) -> None:
         self._model = model
-        self._found = Trajectory()
-        self._steps = 0
-        self._order = 0
-        self._waiting: list[ToolRequest] = []
-        self._answered = 0
+        self._timeline = Timeline("taubench", effects, EFFECTS)
+        self._remarks: list[str] = []
+        self._waiting = Waiting()
         self._asked_at = 0
 
     def read(self, messages: Sequence[Any]) -> Trajectory:
         for place, message in enumerate(messages):
             role = message.get("role") if isinstance(message, dict) else None
             if role == "assistant":
-                self._leave_behind()
                 self._model_call(place, message, list(messages[:place]))
             elif role == "tool":
                 self._tool_result(place, message)
@@ -91,82 +86,42 @@ class _Reading:
                 self._user(place, message)
             elif role != "system":
                 self._remark(place, "is no message of a known role; kept as a mark")
-                self._mark({"role": role, "content": message})
-        self._leave_behind()
-        return self._found
+                self._timeline.message("unknown", message)
+        self._remark(self._asked_at, self._waiting.left_behind())
+        return Trajectory(self._timeline.events, self._remarks)
 
     def _model_call(self, place: int, message: Message, history: list[Any]) -> None:
+        asked = _asked_in(message)
+        self._remark(self._asked_at, self._waiting.ask(asked))
+        self._asked_at = place
         text = message.get("content")
-        reply = Reply(text=text if isinstance(text, str) else None, tool_calls=requests_of(message))
-        call = Call(
-            "model", self._model, {"messages": history}, effect="unknown", endpoint="taubench", history="messages"
-        )
-        self._add(call, message, reply)
-        self._waiting, self._answered, self._asked_at = list(reply.tool_calls), 0, place
+        reply = Reply(text=text if isinstance(text, str) else None, tool_calls=tuple(item.request for item in asked))
+        self._timeline.model(self._model, {"messages": history}, message, reply)
 
     def _tool_result(self, place: int, message: Message) -> None:
         identity = message.get("tool_call_id")
-        fitting = next((asked for asked in self._waiting if asked.id == identity), None)
-        if fitting is None and self._waiting and identity is None:
-            fitting = self._waiting[0]
-            self._remark(place, f"a result without tool_call_id; taken as that of {fitting.name}")
+        fitting = self._waiting.take(identity)
+        if fitting is None and identity is None:
+            fitting = self._waiting.take_first()
+            if fitting is not None:
+                self._remark(place, f"a result without tool_call_id; taken as that of {fitting.request.name}")
         if fitting is None:
             self._remark(place, f"a result (tool_call_id {identity!r}) of no call just before it; kept as a mark")
-            self._mark(dict(message))
+            self._timeline.message("tool", message.get("content"), message)
             return
-        self._waiting.remove(fitting)
-        self._answered += 1
-        named = message.get("name")
-        if named is not None and named != fitting.name:
-            self._remark(place, f"a result named {named!r} for a call of {fitting.name!r}; kept under the call's name")
-        call = Call(
-            "tool",
-            fitting.name,
-            self._arguments(place, fitting),
-            effect=effect_of(fitting.name),
-            detail={"tool_call_id": identity},
-        )
-        self._add(call, message.get("content"))
-
-    def _arguments(self, place: int, asked: ToolRequest) -> dict[str, Any]:
-        try:
-            arguments = json.loads(asked.arguments)
-        except (ValueError, RecursionError):
-            arguments = None
-        if isinstance(arguments, dict):
-            return arguments
-        self._remark(place, f"the arguments of {asked.name} are no JSON object; kept as the text 'unparsed'")
-        return {"unparsed": asked.arguments}
+        name, asked = message.get("name"), fitting.request.name
+        if name is not None and name != asked:
+            self._remark(place, f"a result named {name!r} for a call of {asked!r}; kept under the call's name")
+        arguments, problem = arguments_of(fitting)
+        self._remark(place, problem)
+        self._timeline.tool(asked, arguments, message.get("content"), detail={"tool_call_id": identity})
 
     def _user(self, place: int, message: Message) -> None:
         content = message.get("content")
         if isinstance(content, str) and content.startswith(_TEXT_ACTION_RESULT):
             self._remark(place, "a tool result inside a user message (an act or react agent); kept as a user's message")
-        self._mark({"role": "user", "content": content})
+        self._timeline.message("user", content)
 
-    def _leave_behind(self) -> None:
-        """The calls that got no result: dropped by the harness if others of the same message got one."""
-        if self._waiting:
-            names = ", ".join(asked.name for asked in self._waiting)
-            why = "dropped by the harness" if self._answered else "without a result"
-            self._remark(self._asked_at, f"{len(self._waiting)} tool call(s) {why}: {names}; kept in the reply")
-        self._waiting = []
-
-    def _add(self, call: Call, outcome: Any, reply: Reply | None = None) -> None:
-        interaction = Interaction(
-            step=self._steps,
-            call=call,
-            outcome=Value(outcome),
-            started=self._order + 1,
-            ended=self._order + 2,
-            reply=reply,
-        )
-        self._found.events.append(interaction)
-        self._steps += 1
-        self._order += 2
-
-    def _mark(self, data: dict[str, Any]) -> None:
-        self._found.events.append(Mark("message", 0.0, {**data, "step": self._steps}))
-
-    def _remark(self, place: int, what: str) -> None:
-        self._found.remarks.append(f"message {place}: {what}")
+    def _remark(self, place: int, what: str | None) -> None:
+        if what is not None:
+            self._remarks.append(f"message {place}: {what}")
