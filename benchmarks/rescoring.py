@@ -12,7 +12,14 @@ import trialtape as tt
 from replay.home import Home
 from replay.importers.taubench import read_results
 from replay.importers.taubench_import import import_results
-from replay.scoring import forbidden_tools, required_outputs, score_trial
+from replay.scoring import (
+    consent_before_write,
+    expected_actions,
+    forbidden_tools,
+    required_outputs,
+    score_trial,
+    tau_outputs,
+)
 from replay.view import View
 
 from .airline import FOLDER, read
@@ -46,9 +53,10 @@ def rows(limit: int | None = None, rounds: int = 5) -> list[Row]:
         )
         import_results(home, "airline", file, results)
         paths = [path for _, path in home.trials("airline")]
-        scorers = (required_outputs, forbidden_tools, few_writes)
+        three = (required_outputs, forbidden_tools, few_writes)
+        five = (required_outputs, tau_outputs, forbidden_tools, expected_actions, consent_before_write)
 
-        def ours() -> float:
+        def scored(*scorers: tt.scoring.Scorer) -> float:
             with Cpu() as cpu:
                 for path in paths:
                     view = View(path, home)
@@ -68,7 +76,9 @@ def rows(limit: int | None = None, rounds: int = 5) -> list[Row]:
                     View(path, home)
             return cpu.seconds / len(paths)
 
-        found = best({"ours": ours, "opened": opened, "plain": plain}, rounds)
+        found = best(
+            {"ours": lambda: scored(*three), "five": lambda: scored(*five), "opened": opened, "plain": plain}, rounds
+        )
     note = (
         f"{len(paths)} imported airline trials, one core, page cache warm: open, then a required output, a forbidden "
         "tool and a count of writes, none with an easy way out (Inspect: about 27 a second in reading alone, measured "
@@ -84,6 +94,17 @@ def rows(limit: int | None = None, rounds: int = 5) -> list[Row]:
             Target(">=", 2000),
             more_is_better=True,
             note=note,
+        ),
+        Row(
+            "offline re-scoring with 5 scorers, trial-scores per CPU second",
+            5 / found["five"],
+            "/s",
+            5 / found["plain"],
+            "only parse the trial's raw JSON, five times",
+            Target(">=", 2000),
+            more_is_better=True,
+            note=f"{len(paths)} imported airline trials, one core: both rules for outputs, a forbidden tool, "
+            "expected actions, and consent before writes",
         ),
         Row("of which only opening the cassettes", 1 / found["opened"], "/s", more_is_better=True, note=note),
     ]

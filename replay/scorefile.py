@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import IO, Any
+from typing import Any
 
 from attrs import evolve, frozen
 
 from cassettes.errors import CorruptCassette
+from cassettes.given import GivenRule
 from cassettes.model import TrialId
 from cassettes.reader import Cassette
+from cassettes.redact import Redactor, secrets_of
 
-from .home import Home, writing
+from .home import Home
+from .jsonl import append_lines
 from .scoring import Score
 
 __all__ = ["KeptScore", "append_scores", "carry_scores", "read_scores"]
@@ -46,20 +49,41 @@ class KeptScore:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(str(trial), scorer, version, score.value, score.passed, evidence, digest, now)
 
+    @property
+    def error(self) -> str | None:
+        """What the scorer raised, if it did."""
+        found = json.loads(self.evidence).get("error") if '"error"' in self.evidence else None
+        return None if found is None else str(found)
+
 
 def _as_json(evidence: dict[str, Any]) -> str:
     try:
-        return json.dumps(evidence, ensure_ascii=False, default=repr, allow_nan=False)
+        return _encodable(json.dumps(evidence, ensure_ascii=False, default=repr, allow_nan=False))
     except (TypeError, ValueError):  # keys that JSON has not, a value within itself, NaN
-        return json.dumps({"repr": repr(evidence)}, ensure_ascii=False)
+        return _encodable(json.dumps({"repr": repr(evidence)}, ensure_ascii=False))
 
 
-def append_scores(home: Home, run: str, scores: Iterable[KeptScore]) -> None:
-    """Append scores to the run's file.
+def _encodable(text: str) -> str:
+    """JSON text in which half a surrogate pair is an escape: it has no UTF-8, and the escape is the same JSON."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def append_scores(home: Home, run: str, scores: Iterable[KeptScore], redact: tuple[GivenRule, ...] = ()) -> None:
+    """Append scores to the run's file; secrets in their evidence are replaced, as in a cassette.
+
+    A judge's evidence may hold what its provider said, and an exception what a request held.
+
+    Args:
+        home: where the run lies.
+        run: its name.
+        scores: what is appended.
+        redact: the user's rules.
 
     Raises:
         RecordingFailed: the file cannot be written.
     """
+    redactor = Redactor(home.redaction_key(), secrets_of(os.environ), given=redact)
+    counts: Counter[str] = Counter()
     lines = [
         json.dumps(
             {
@@ -68,7 +92,7 @@ def append_scores(home: Home, run: str, scores: Iterable[KeptScore]) -> None:
                 "version": score.version,
                 "value": score.value,
                 "passed": score.passed,
-                "evidence": json.loads(score.evidence),
+                "evidence": redactor.value(json.loads(score.evidence), counts),
                 "digest": score.digest,
                 "at": score.at,
             },
@@ -76,26 +100,7 @@ def append_scores(home: Home, run: str, scores: Iterable[KeptScore]) -> None:
         )
         for score in scores
     ]
-    if not lines:
-        return
-    path = home.run(run) / "scores.jsonl"
-    with writing(path), path.open("a+b", buffering=0) as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        _drop_torn_line(file)
-        data = memoryview(("\n".join(lines) + "\n").encode("utf-8", "surrogatepass"))
-        while data:
-            data = data[file.write(data) :]
-
-
-def _drop_torn_line(file: IO[bytes]) -> None:
-    """Remove what a crash left of a line: it was never acknowledged, and would damage the next."""
-    size = file.seek(0, os.SEEK_END)
-    if not size:
-        return
-    file.seek(0)
-    whole = file.read().rfind(b"\n") + 1
-    if whole < size:
-        file.truncate(whole)
+    append_lines(home.run(run) / "scores.jsonl", lines)
 
 
 def carry_scores(home: Home, old: Cassette, new: Cassette) -> None:
@@ -119,7 +124,7 @@ def read_scores(home: Home, run: str) -> Iterator[KeptScore]:
             continue
         try:
             kept: dict[str, Any] = json.loads(line)
-            evidence = json.dumps(kept.pop("evidence"), ensure_ascii=False)
+            evidence = _encodable(json.dumps(kept.pop("evidence"), ensure_ascii=False))
             yield KeptScore(**kept, evidence=evidence)
         except (ValueError, TypeError, KeyError) as error:
             if number == len(lines):

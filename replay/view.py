@@ -12,6 +12,7 @@ from cassettes.model import Call, Ending, Interaction, Mark, Origin, Outcome, Re
 from cassettes.reader import Cassette
 from cassettes.values import unpack
 
+from .conversation import Turn, turns_of
 from .home import Home
 from .state import patched
 from .tasks import Task, task_from
@@ -172,6 +173,11 @@ class View:
             return [m["content"] for m in marked if m["content"]]
         return [s.text for s in self.steps if s.call.kind == "model" and s.call.actor == "agent" and s.text]
 
+    @cached_property
+    def conversation(self) -> list[Turn]:
+        """What the user and the agent said, in order: who, the text, and before which step."""
+        return turns_of(self.marks, (step.interaction for step in self.steps))
+
     @property
     def unattributed(self) -> dict[str, int]:
         """What happened during the trial and is not in its recording, by name: calls of no trial, processes started."""
@@ -196,10 +202,8 @@ class View:
         if self._home is None:
             raise CorruptCassette(f"{self.path}: its initial state lies in a home folder; open it by its trial id")
         root = unpack(self._home.state(initial["digest"]))
-        changes = sorted(
-            ((i.ended, i.patch) for i in self.cassette if i.patch is not None and (step is None or i.step <= step)),
-            key=lambda change: change[0],
-        )
+        done = (s.interaction for s in self.steps if step is None or s.number <= step)
+        changes = sorted(((i.ended, i.patch) for i in done if i.patch is not None), key=lambda change: change[0])
         patched(root, [patch for _, patch in changes])
         if step is None:
             patched(root, [m.data for m in marks if m.kind == "changed"])

@@ -8,6 +8,7 @@ import click
 
 from replay.home import Home
 from replay.selection import find_trial
+from replay.skeleton import write_suite
 from replay.stub import default_path, write_stub
 
 from .output import echo_json, json_option
@@ -50,3 +51,27 @@ def task(home: str | None, source: str, output: Path | None, as_json: bool) -> N
         return
     click.echo(f"{stub.path}: task {stub.task}; beside it {', '.join(other.name for other in stub.others)}")
     click.echo(f"call your agent in its agent(trial), then: trialtape run {stub.path} --run NAME")
+
+
+@command.command("suite")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("suite.py"),
+    show_default=True,
+    metavar="FILE.py",
+    help="Where to; its tasks come into FILE_tasks.yaml beside it.",
+)
+@json_option
+def suite(output: Path, as_json: bool) -> None:  # noqa: FBT001  # click's way
+    """Make a suite that works: three tasks, a simulated user, an agent without a model, two scorers.
+
+    Change it step by step: the tasks are in a YAML file, and the agent has one method. Nothing is overwritten.
+    """
+    path, tasks = write_suite(output)
+    if as_json:
+        echo_json({"suite": str(path), "tasks": str(tasks)})
+        return
+    click.echo(f"{path}: the suite; {tasks}: its tasks")
+    click.echo(f"  next: trialtape run {path} --run NAME --trials 8")

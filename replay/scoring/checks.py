@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Final
 
-from cassettes.canonical import canonical
 from replay.view import View
 
 from .score import Score, scorer
+from .states import wrong
 
 __all__ = ["final_state", "forbidden_tools", "required_outputs", "task_checks"]
 
+_WAY: Final = "the way to the state (calls, order, consent)"
+_STATE: Final = ("what the agent said", _WAY, "unnamed parts of the state")
+_SAID: Final = ("what the agent did", "whether what was said is true")
+_CALLED: Final = ("every call but the forbidden ones", "what the agent said")
 
-@scorer(name="final_state", version="1")
+
+@scorer(name="final_state", version="1", blind_to=_STATE)
 def final_state(view: View) -> Score:
     """The expected keys of the final state have their values; a missing key is not None."""
     expected = view.task.expected
@@ -21,11 +25,11 @@ def final_state(view: View) -> Score:
         return Score(None, evidence={"why": "the task expects no state"})
     if not view.tracks_state:
         return Score(None, evidence={"why": "the trial tracked no state"})
-    wrong = list(_wrong(dict(expected), view.state(), ""))
-    return Score(float(not wrong), evidence={"wrong": wrong[:10]})
+    found = list(wrong(dict(expected), view.state()))
+    return Score(float(not found), evidence={"wrong": found[:10]})
 
 
-@scorer(name="required_outputs", version="1")
+@scorer(name="required_outputs", version="1", blind_to=_SAID)
 def required_outputs(view: View) -> Score:
     """The agent told the user each required text (case and commas do not count)."""
     if not view.task.outputs:
@@ -35,7 +39,7 @@ def required_outputs(view: View) -> Score:
     return Score(float(not missing), evidence={"missing": missing})
 
 
-@scorer(name="forbidden_tools", version="1")
+@scorer(name="forbidden_tools", version="1", blind_to=_CALLED)
 def forbidden_tools(view: View) -> Score:
     """No forbidden tool was called."""
     if not view.task.forbidden_tools:
@@ -48,7 +52,11 @@ def forbidden_tools(view: View) -> Score:
     return Score(float(not called), evidence={"called": called})
 
 
-@scorer(name="task_checks", version="1")
+@scorer(
+    name="task_checks",
+    version="1",
+    blind_to=(_WAY, "unnamed parts of the state", "whether what was said is true"),
+)
 def task_checks(view: View) -> Score:
     """All checks that the task brings; unscored if it brings none, or one cannot be made."""
     task = view.task
@@ -69,32 +77,3 @@ def task_checks(view: View) -> Score:
     if any(part.passed is None for part in parts.values()):
         return Score(None, evidence=evidence)
     return Score(1.0, evidence=evidence)
-
-
-def _wrong(expected: Any, found: Any, path: str) -> Iterator[dict[str, Any]]:
-    """Each place where ``found`` lacks what is expected there."""
-    if not isinstance(expected, Mapping):
-        if not _same(expected, found):
-            yield {"path": path, "expected": expected, "found": found}
-        return
-    for key, value in expected.items():
-        where = f"{path}.{key}" if path else str(key)
-        if (isinstance(found, Mapping) and key in found) or (
-            isinstance(found, list) and isinstance(key, int) and key < len(found)
-        ):
-            yield from _wrong(value, found[key], where)
-        elif not isinstance(found, Mapping | list) and isinstance(key, str) and hasattr(found, key):
-            yield from _wrong(value, getattr(found, key), where)
-        else:
-            yield {"path": where, "expected": value, "missing": True}
-
-
-def _same(expected: Any, found: Any) -> bool:
-    """Equal values; 25 and 25.0 are the same amount, True and 1 are not."""
-    if isinstance(expected, list | tuple) and type(expected) is type(found):
-        return len(expected) == len(found) and all(_same(a, b) for a, b in zip(expected, found, strict=True))
-    if isinstance(expected, Mapping) and isinstance(found, Mapping):
-        return expected.keys() == found.keys() and all(_same(item, found[key]) for key, item in expected.items())
-    if type(expected) in {int, float} and type(found) in {int, float}:
-        return bool(expected == found)
-    return canonical(expected) == canonical(found)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, overload
 
 from attrs import field, frozen
 from attrs.converters import optional
 
-from cassettes.canonical import digest_bytes
-from cassettes.errors import BadInput
+from cassettes.canonical import digest, digest_bytes
+from cassettes.errors import BadInput, UnkeepableValue
 from replay.view import View
 
-__all__ = ["Score", "Scorer", "as_scorer", "score_trial", "scorer"]
+__all__ = ["Score", "Scorer", "as_scorer", "configured", "score_trial", "scorer"]
 
 _ALMOST_ONE = 1 - 1e-6
 
@@ -40,11 +40,16 @@ class Score:
 
 @frozen
 class Scorer:
-    """A function of a trial's view with the name and the version under which its scores are kept."""
+    """A function of a trial's view with the name and the version under which its scores are kept.
+
+    Attributes:
+        blind_to: what the verdict cannot see, each in a few words; it is told on every report.
+    """
 
     name: str
     version: str
     function: Callable[[View], Any]
+    blind_to: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -71,19 +76,52 @@ class Scorer:
 @overload
 def scorer(function: Callable[[View], Any], /) -> Scorer: ...
 @overload
-def scorer(*, name: str | None = None, version: str | None = None) -> Callable[[Callable[[View], Any]], Scorer]: ...
 def scorer(
-    function: Callable[[View], Any] | None = None, /, *, name: str | None = None, version: str | None = None
+    *, name: str | None = None, version: str | None = None, blind_to: Iterable[str] = ()
+) -> Callable[[Callable[[View], Any]], Scorer]: ...
+def scorer(
+    function: Callable[[View], Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    version: str | None = None,
+    blind_to: Iterable[str] = (),
 ) -> Scorer | Callable[[Callable[[View], Any]], Scorer]:
     """Make a scorer of a function; ``version`` names what it does, so that old scores are kept beside new ones.
 
     Without a version, the first 8 digits of the source's digest serve: another text is another version.
+
+    Args:
+        function: of a trial's view.
+        name: default: the function's.
+        version: of what it does.
+        blind_to: what it cannot see, each in a few words, such as "the order of calls".
     """
 
     def wrap(wrapped: Callable[[View], Any]) -> Scorer:
-        return Scorer(name or wrapped.__name__, version or _source_version(wrapped), wrapped)
+        return Scorer(name or wrapped.__name__, version or _source_version(wrapped), wrapped, tuple(blind_to))
 
     return wrap if function is None else wrap(function)
+
+
+def configured(
+    function: Callable[[View], Any],
+    *,
+    name: str,
+    version: str,
+    settings: Mapping[str, Any],
+    blind_to: Iterable[str] = (),
+) -> Scorer:
+    """A scorer made for some settings; they are part of its version, so that scores of other ones stay apart.
+
+    Raises:
+        BadInput: a setting has no lossless form.
+    """
+    try:
+        told = digest(dict(settings))[:8]
+    except UnkeepableValue as error:
+        raise BadInput(f"scorer {name}: {error}") from error
+    return Scorer(name, f"{version}-{told}", function, tuple(blind_to))
 
 
 def as_scorer(thing: Any) -> Scorer:
@@ -103,7 +141,7 @@ def score_trial(view: View, by: Scorer) -> Score:
     """The score of a trial; what the scorer raises becomes an unscored verdict that names it."""
     try:
         return by(view)
-    except Exception as error:  # noqa: BLE001  # a scorer is the user's code: its fault is this score's, and is told
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # the user's code: its fault is this score's, and is told
         return Score(None, evidence={"error": f"{type(error).__name__}: {error}"})
 
 

@@ -1,0 +1,103 @@
+"""Tasks from a file: YAML, JSON, or one JSON object per line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from cassettes.errors import BadInput
+
+from .tasks import Task
+
+__all__ = ["read_tasks"]
+
+_TEXTS: Final = ("outputs", "forbidden_tools")
+_KEYS: Final = ("id", "instruction", "state", "expected", *_TEXTS, "tags")
+
+
+def read_tasks(path: str | Path) -> list[Task]:
+    """The tasks that a file holds, in its order.
+
+    A task is a map with the attributes of `Task`; only ``id`` is needed. ``state`` is the initial state as data: each
+    trial gets a copy of its own. The file is a list of such maps (``.yaml``, ``.yml``, ``.json``), a map whose
+    ``tasks`` is that list, or one map per line (``.jsonl``).
+
+    Args:
+        path: the file.
+
+    Raises:
+        BadInput: it cannot be read; a task lacks its id, has one that another has, or an attribute that no task has.
+    """
+    file = Path(path)
+    found = [_task(file, place, item) for place, item in enumerate(_items(file))]
+    if not found:
+        raise BadInput(f"{file} holds no task")
+    seen: set[str] = set()
+    for task in found:
+        if task.id in seen:
+            raise BadInput(f"{file}: two tasks have the id {task.id!r}")
+        seen.add(task.id)
+    return found
+
+
+def _items(file: Path) -> list[Any]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    match file.suffix:
+        case ".yaml" | ".yml":
+            parsed = _parsed(file, text, yaml.safe_load)
+        case ".json":
+            parsed = _parsed(file, text, json.loads)
+        case ".jsonl":
+            lines = enumerate(text.splitlines(), 1)
+            return [_parsed(file, line, json.loads, f", line {number}") for number, line in lines if line.strip()]
+        case other:
+            raise BadInput(
+                f"{file}: tasks are read from .yaml, .yml, .json and .jsonl, not from {other or 'no suffix'}"
+            )
+    items = parsed.get("tasks") if isinstance(parsed, dict) else parsed
+    if not isinstance(items, list):
+        raise BadInput(f"{file} holds no list of tasks")
+    return items
+
+
+def _parsed(file: Path, text: str, parse: Callable[[str], Any], where: str = "") -> Any:
+    try:
+        return parse(text)
+    except (ValueError, yaml.YAMLError, RecursionError) as error:
+        raise BadInput(f"{file}{where} cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _task(file: Path, place: int, item: Any) -> Task:
+    if not isinstance(item, Mapping) or item.get("id") is None:
+        raise BadInput(f"{file}: task {place} (from 0) is no map with an id")
+    name = str(item["id"])  # YAML takes 7 for a number
+    unknown = [str(key) for key in item if key not in _KEYS]
+    if unknown:
+        raise BadInput(f"{file}: task {name} has {', '.join(unknown)}; a task has {', '.join(_KEYS)}")
+    for key in _TEXTS:
+        if not isinstance(item.get(key) or [], list):
+            raise BadInput(f"{file}: {key} of task {name} is no list")
+    for key in ("expected", "tags"):
+        if not isinstance(item.get(key) or {}, Mapping):
+            raise BadInput(f"{file}: {key} of task {name} is no map")
+    return Task(
+        id=name,
+        instruction=str(item.get("instruction") or ""),
+        state=_fresh(item["state"]) if item.get("state") is not None else None,
+        expected=item.get("expected"),
+        outputs=[str(text) for text in item.get("outputs") or []],
+        forbidden_tools=[str(tool) for tool in item.get("forbidden_tools") or []],
+        tags={str(tag): str(value) for tag, value in (item.get("tags") or {}).items()},
+    )
+
+
+def _fresh(state: Any) -> Callable[[], Any]:
+    return lambda: deepcopy(state)

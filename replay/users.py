@@ -1,0 +1,61 @@
+"""Users that need no model: they say what is written down, or draw among it by the trial's seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from attrs import field, frozen
+
+from cassettes.errors import BadInput
+
+from .dialogue import Act, Heard, Party
+from .trial import Trial
+
+__all__ = ["scripted"]
+
+Line = str | Sequence[str] | Act
+
+
+@frozen
+class _Script:
+    """One trial's user."""
+
+    lines: tuple[Line, ...]
+    last: str
+    dice: random.Random
+    place: list[int] = field(factory=lambda: [0])
+
+    def act(self, heard: Heard) -> Act:  # noqa: ARG002  # it says its line whatever it hears
+        """The next line; behind the last one the stop phrase."""
+        place = self.place[0]
+        self.place[0] += 1
+        if place >= len(self.lines):
+            return Act(self.last)
+        line = self.lines[place]
+        if isinstance(line, Act):
+            return line
+        return Act(line if isinstance(line, str) else self.dice.choice(list(line)))
+
+
+def scripted(
+    lines: Callable[[Trial], Sequence[Line]] | Sequence[Line], last: str = "###STOP###"
+) -> Callable[[Trial], Party]:
+    """A user who says one line after the other.
+
+    Args:
+        lines: of every trial, or a function of the trial, so that each task has its own. A line that is a list is one
+            of several ways to say it: the trial's seed draws. A line that is an `Act` calls the user's own tools.
+        last: said when there is no line left.
+
+    Raises:
+        BadInput: a line is an empty list.
+    """
+
+    def made(trial: Trial) -> Party:
+        chosen = tuple(lines(trial) if callable(lines) else lines)
+        if any(not isinstance(line, str | Act) and not line for line in chosen):
+            raise BadInput(f"{trial.id}: a line of the script is an empty list; a text, or several, are needed")
+        return _Script(chosen, last, random.Random(trial.seed))  # noqa: S311  # a script, no secret
+
+    return made
