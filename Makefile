@@ -9,7 +9,12 @@ COMPAT := .venv-compat
 COMPAT_READY := $(COMPAT)/.ready
 COMPAT_PACKAGES := "openai>=1.100,<2" "httpx>=0.28,<0.29" "brotli>=1.1" "pytest>=9.0"
 
-.PHONY: demo test test-slow test-compat lint format bench docs clean
+# What the benchmarks measure beside us and nothing else needs.
+PEERS := .peers
+PEERS_READY := $(PEERS)/.ready
+PEER_PACKAGES := cassetter==0.16.1
+
+.PHONY: demo test test-slow test-compat lint format bench calibration pictures docs clean
 
 $(READY): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed (PYTHON=... names it)"; exit 2; }
@@ -51,11 +56,23 @@ format: $(READY)
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: $(READY)  ## side-by-side measurements, written to benchmarks/results.md
+# In a folder of its own: installed beside the tests it would load itself into each of their runs.
+$(PEERS_READY): Makefile | $(READY)
+	@echo "Getting what is measured beside us, into $(PEERS) (once) ..."
+	@$(BIN)/python -m pip install --quiet --upgrade --no-deps --target $(PEERS) $(PEER_PACKAGES) && touch $(PEERS_READY) \
+		|| echo "$(PEER_PACKAGES) cannot be installed; its rows are left out"
+
+bench: $(READY) $(PEERS_READY)  ## side-by-side measurements, written to benchmarks/results.md
 	@$(BIN)/python -m benchmarks
+
+pictures: $(READY)  ## the pictures of the docs, drawn anew; needs a Chromium
+	@for script in docs/pictures/make_*.py; do $(BIN)/python $$script || exit $$?; done
+
+calibration: $(READY)  ## how often the intervals hold, written to benchmarks/calibration.md (a few minutes)
+	@$(BIN)/python -m benchmarks.calibration --reps 600 --write
 
 docs: $(READY)  ## check that every code block of the README and the docs runs
 	@$(BIN)/python -m pytest tests/docs
 
 clean:
-	rm -rf $(VENV) $(COMPAT) .trialtape .pytest_cache .mypy_cache .ruff_cache .import_linter_cache dist
+	rm -rf $(VENV) $(COMPAT) $(PEERS) .trialtape .pytest_cache .mypy_cache .ruff_cache .import_linter_cache dist

@@ -25,25 +25,40 @@ if TYPE_CHECKING:
         UnkeepableValue,
     )
     from cassettes.model import TrialId
-    from replay import stats
+    from replay import scoring, stats
     from replay.actors import acting_as
     from replay.block import trial
+    from replay.breaking import Breakpoint, break_at
+    from replay.dialogue import Act, Dialogue, Heard, Request, Result
+    from replay.given_policy import GivenPolicy as Policy
     from replay.opening import open_view as open  # noqa: A004  # the public name
     from replay.production import session
+    from replay.retrial import Retrial, retrial
     from replay.scoring import Score, scorer
+    from replay.scoring.judge import judge
     from replay.suite import Price, Suite
+    from replay.task_files import read_tasks
     from replay.tasks import Task
     from replay.trial import Trial
+    from replay.users import scripted
     from replay.view import Step, View
 
 __all__ = [
+    "Act",
     "BadInput",
+    "Breakpoint",
     "BudgetReached",
     "CassetteError",
+    "Dialogue",
     "Divergence",
+    "Heard",
     "NothingCaptured",
+    "Policy",
     "Price",
     "Refused",
+    "Request",
+    "Result",
+    "Retrial",
     "Score",
     "Step",
     "Suite",
@@ -55,8 +70,14 @@ __all__ = [
     "UnkeepableValue",
     "View",
     "acting_as",
+    "break_at",
+    "judge",
     "open",
+    "read_tasks",
+    "retrial",
     "scorer",
+    "scoring",
+    "scripted",
     "session",
     "stats",
     "tool",
@@ -64,13 +85,21 @@ __all__ = [
 ]
 
 _MODULE_OF = {
+    "Act": "replay.dialogue",
     "BadInput": "cassettes.errors",
+    "Breakpoint": "replay.breaking",
     "BudgetReached": "cassettes.errors",
     "CassetteError": "cassettes.errors",
+    "Dialogue": "replay.dialogue",
     "Divergence": "cassettes.errors",
+    "Heard": "replay.dialogue",
     "NothingCaptured": "cassettes.errors",
+    "Policy": "replay.given_policy:GivenPolicy",
     "Price": "replay.suite",
     "Refused": "cassettes.errors",
+    "Request": "replay.dialogue",
+    "Result": "replay.dialogue",
+    "Retrial": "replay.retrial",
     "Score": "replay.scoring",
     "Step": "replay.view",
     "Suite": "replay.suite",
@@ -82,8 +111,14 @@ _MODULE_OF = {
     "UnkeepableValue": "cassettes.errors",
     "View": "replay.view",
     "acting_as": "replay.actors",
+    "break_at": "replay.breaking",
+    "judge": "replay.scoring.judge",
     "open": "replay.opening:open_view",
+    "read_tasks": "replay.task_files",
+    "retrial": "replay.retrial",
     "scorer": "replay.scoring",
+    "scoring": "replay.scoring:",
+    "scripted": "replay.users",
     "session": "replay.production",
     "stats": "replay.stats:",
     "tool": "adapters.functions",

@@ -36,6 +36,7 @@ class Passing:
     step = -1
     answer: Outcome | None = None
     delay = 0.0
+    instead: Callable[[], Outcome] | None = None
 
     def done(self, value: Any, reply: Reply | None = None) -> None:
         """The call returned: nothing is kept."""
@@ -122,8 +123,11 @@ class Guard:
     def connecting(self, address: Any) -> None:
         """Every connection is allowed."""
 
-    def escaped(self, name: str) -> None:
+    def escaped(self, name: str, pid: int | None = None) -> None:
         """Processes go their way."""
+
+    def invitation(self) -> None:
+        """Nobody is invited: what other processes of the host do is not recorded."""
 
     def _begin(self, call: Call) -> Passing:
         session = self._session

@@ -7,13 +7,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from cassettes.errors import BadInput
 from cassettes.given import GivenRule
 
-from .policy import RECORD, OnMiss, Policy
+from .effects import AS_DECLARED, Effects
+from .forking import Fork
+from .on_miss import Missed, on_miss_rules
+from .policy import Policy
 from .policy import freeze as freezing
+from .policy import record as recording
 from .runs import RunFile, git_state, packages
 from .scoring import Scorer
 from .sources import Pool
@@ -24,7 +28,18 @@ __all__ = ["Plan", "check_worlds", "run_file", "trial_config"]
 
 @frozen
 class Plan:
-    """What `Suite.run` was asked for."""
+    """What `Suite.run` was asked for.
+
+    Attributes:
+        trials: per task; of a run with ``worlds``, per task and world.
+        command: the program that is the agent, if it is one.
+        worlds: how many worlds of each task; None gives each trial a world of its own.
+        fork: all trials go on from there, instead of from the beginning.
+        live, emulate, refuse: selectors, as of `replay.given_policy.GivenPolicy`.
+        emulator: the model that plays tools which on-miss ``emulate`` means.
+        settings: of the agent, as a `replay.dialogue.Dialogue` tells them.
+        policy_told: the name, digest and content of the policy that was given as one, if one was.
+    """
 
     name: str
     trials: int
@@ -34,11 +49,22 @@ class Plan:
     max_cost: float | None
     freeze: tuple[str, ...]
     source: str | None
-    on_miss: OnMiss
+    on_miss: Missed = field(converter=on_miss_rules)
     seed: int
     origin: str | None
     ignore: tuple[str, ...] = ()
     redact: tuple[GivenRule, ...] = ()
+    ambient: tuple[str, ...] = ()
+    effects: Effects = AS_DECLARED
+    fork: Fork | None = None
+    worlds: int | None = None
+    command: tuple[str, ...] = ()
+    live: tuple[str, ...] = ()
+    emulate: tuple[str, ...] = ()
+    refuse: tuple[str, ...] = ()
+    emulator: str | None = None
+    policy_told: Mapping[str, Any] = field(factory=dict)
+    settings: Mapping[str, Any] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         if self.trials < 1 or self.concurrency < 1 or self.retries < 0:
@@ -47,25 +73,58 @@ class Plan:
             raise BadInput("timeout is in seconds and above 0")
         if bool(self.freeze) != (self.source is not None):
             raise BadInput("freeze and source go together: what is frozen, and from which run it is answered")
+        if self.worlds is not None and (not self.freeze or self.worlds < 1):
+            raise BadInput("worlds, at least 1, belong to a frozen run: name what is frozen and its source")
+        if self.needs_its_process and self.concurrency > 1 and self.origin is None:
+            raise BadInput(
+                "trials that record or freeze random numbers each need a process of their own: concurrency 1, or the "
+                "suite in a file and `trialtape run FILE.py`, which starts one for each"
+            )
+
+    @property
+    def per_task(self) -> int:
+        """How many trials each task gets."""
+        return self.trials * (self.worlds or 1)
+
+    def world_of(self, index: int, recordings: int) -> int:
+        """In which world trial ``index`` lives, of a task with so many recordings."""
+        return index % (self.worlds or recordings)
+
+    @property
+    def needs_its_process(self) -> bool:
+        """True if its trials follow the random generators that a process shares."""
+        return "random" in {*self.ambient, *self.policy.ambient}
 
     @property
     def policy(self) -> Policy:
         """How calls are answered."""
-        return freezing(self.freeze, on_miss=self.on_miss, ignore=self.ignore) if self.freeze else RECORD
+        if not self.freeze:
+            return recording(live=self.live, emulate=self.emulate, refuse=self.refuse, effects=self.effects)
+        return freezing(
+            self.freeze,
+            live=self.live,
+            emulate=self.emulate,
+            refuse=self.refuse,
+            on_miss=self.on_miss,
+            ignore=self.ignore,
+            effects=self.effects,
+        )
 
 
 def check_worlds(plan: Plan, pools: Mapping[str, Pool]) -> None:
-    """See that each trial of a frozen run has a world of its own.
+    """See that there are as many worlds as are asked for: each trial has one of its own, or shares one of ``worlds``.
 
     Raises:
-        BadInput: there are fewer worlds than trials.
+        BadInput: a task has fewer recordings.
     """
+    wanted = plan.worlds or plan.trials
     for task, pool in pools.items():
-        if plan.trials > len(pool):
+        if wanted > len(pool):
+            what = f"{wanted} worlds" if plan.worlds else f"{wanted} trials, each in a world of its own,"
             raise BadInput(
-                f"{plan.trials} trials are asked for, but run {plan.source!r} has {len(pool)} finished trials of task "
-                f"{task!r} as worlds, and each trial needs a world of its own; ask for at most "
-                f"{min(len(found) for found in pools.values())}"
+                f"{what} are asked for, but run {plan.source!r} has {len(pool)} finished trials of task {task!r} as "
+                f"worlds; ask for at most {min(len(found) for found in pools.values())}, or let trials share worlds: "
+                "--worlds R --trials n"
             )
 
 
@@ -84,16 +143,21 @@ def run_file(
         "tasks": {task.id: digests_of(task, fresh_state(task)) for task in tasks},
     }
     if plan.freeze:
-        config |= {"freeze": list(plan.freeze), "source": plan.source, "on_miss": plan.on_miss}
-    if plan.ignore:
-        config |= {"ignore": list(plan.ignore)}
-    if plan.redact:
-        config |= {"redact": [rule.name for rule in plan.redact]}
+        config |= {"freeze": list(plan.freeze), "source": plan.source, "on_miss": plan.on_miss.to_list()}
+        if plan.worlds is not None:
+            config |= {"worlds": plan.worlds}
+    config |= _options(plan)
+    config |= plan.settings
+    if plan.policy_told:
+        config |= {"policy": dict(plan.policy_told)}
+    if plan.fork is not None:
+        config |= plan.fork.config
     about = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "packages": packages(),
         "git": git_state(Path.cwd()),
         "suite": plan.origin,
+        "command": list(plan.command),
         "prices": prices,
     }
     pool = {str(recording.trial): digest for recordings in pools.values() for recording, digest in recordings}
@@ -103,16 +167,30 @@ def run_file(
 def trial_config(plan: Plan, index: int, worlds: int) -> dict[str, Any]:
     """What the cassette of trial ``index`` says of its making; ``worlds`` is 0 where nothing is frozen."""
     config: dict[str, Any] = {"mode": plan.policy.mode, "seed": plan.seed, "timeout": plan.timeout}
-    if plan.ignore:
-        config |= {"ignore": list(plan.ignore)}
-    if plan.redact:
-        config |= {"redact": [rule.name for rule in plan.redact]}
+    config |= _options(plan)
+    if plan.policy_told:
+        config |= {"policy": {name: plan.policy_told[name] for name in ("name", "digest")}}
     if worlds:
         config |= {
             "freeze": list(plan.freeze),
             "source": plan.source,
-            "world": index % worlds,
-            "worlds": worlds,
-            "on_miss": plan.on_miss,
+            "world": plan.world_of(index, worlds),
+            "worlds": plan.worlds or worlds,
+            "on_miss": plan.on_miss.to_list(),
         }
     return config
+
+
+def _options(plan: Plan) -> dict[str, Any]:
+    """What both the run and its cassettes say; only what was asked for."""
+    options = {
+        "live": list(plan.live),
+        "emulate": list(plan.emulate),
+        "refuse": list(plan.refuse),
+        "ignore": list(plan.ignore),
+        "redact": [rule.name for rule in plan.redact],
+        "ambient": list(plan.ambient),
+    }
+    effects = {} if plan.effects is AS_DECLARED else {"effects": plan.effects.to_dict()}
+    emulator = {} if plan.emulator is None else {"emulator": plan.emulator}
+    return {**{name: said for name, said in options.items() if said}, **effects, **emulator}

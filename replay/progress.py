@@ -10,6 +10,8 @@ from attrs import define, field
 
 from cassettes.model import Ending, TrialId
 
+from .independence import Leak
+
 __all__ = ["Progress", "RunResult"]
 
 
@@ -39,6 +41,8 @@ class RunResult:
         lingering: trials whose agent was still running when they were given up.
         unattributed: what happened while trials were active and is in no recording, by name: calls that belonged to no
             trial, and processes that a trial started.
+        misdeclared: tools that are declared reads, and changed the tracked state, with how often.
+        leaks: what trials show of each other (see `replay.independence`).
     """
 
     name: str
@@ -52,3 +56,5 @@ class RunResult:
     cost: float | None = None
     lingering: list[str] = field(factory=list)
     unattributed: Counter[str] = field(factory=Counter)
+    misdeclared: Counter[str] = field(factory=Counter)
+    leaks: list[Leak] = field(factory=list)

@@ -12,28 +12,31 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cassettes.errors import BadInput, BudgetReached, Interrupted, RecordingFailed, Refused, TrialtapeError
+from cassettes.errors import BadInput, BudgetReached, Interrupted, TrialtapeError
 from cassettes.model import Ending, Interaction, TrialId
 from cassettes.recorder import Unseen, unwatched, watching
 from cassettes.redact import Redactor, secrets_of
 
-from .agents import is_running, run_agent
+from .attempts import Attempt, attempted, trial_of
+from .blindness import keep_blindness
 from .budget import Budget
 from .endings import is_infrastructure
 from .home import Home
+from .leakfile import check_independence
 from .leftovers import calls_in, ending_in
-from .plan import Plan, check_worlds, run_file, trial_config
+from .plan import Plan, check_worlds, run_file
 from .prices import Price, kept_prices
 from .progress import Progress, RunResult
 from .runs import open_run, pool_pinned_by
 from .scorefile import KeptScore, append_scores, read_scores
 from .scoring import Scorer, score_trial
-from .setup import Setup
-from .sources import Pool, pool_of, world_of
+from .sources import Pool, pool_of
 from .tasks import Task
 from .throttle import Throttle
 from .trial import Trial
+from .turns import Turns
 from .view import View
+from .workers import Workers
 
 __all__ = ["carry_out"]
 
@@ -53,17 +56,20 @@ def carry_out(
     place = Home.find(home)
     pinned = pool_pinned_by(place, plan.name) if plan.source else {}
     pools = (
-        {task.id: pool_of(place, plan.source, task.id, plan.ignore, pinned) for task in tasks} if plan.source else {}
+        {task.id: pool_of(place, plan.source, task.id, plan.ignore, pinned, plan.effects) for task in tasks}
+        if plan.source
+        else {}
     )
     check_worlds(plan, pools)
     file = run_file(plan, tasks, scorers, pools, kept_prices(prices))
     open_run(place, file)
+    keep_blindness(place, plan.name, scorers)
     with _alone(place.run(plan.name), plan.name):
         before = [] if plan.max_cost is None else map(calls_in, place.recordings(plan.name))
         budget = Budget(plan.name, plan.max_cost, prices, before)
         run = _Run(plan, place, agent, scorers, budget, progress, pools, file.config["tasks"])
         missing = run.missing(tasks)
-        run.result.trials = len(tasks) * plan.trials
+        run.result.trials = len(tasks) * plan.per_task
         run.result.resumed = run.result.trials - len(missing)
         if progress is not None:
             progress.planned(run.result.trials, run.result.resumed)
@@ -73,6 +79,7 @@ def carry_out(
                 run.all(missing)
         finally:
             run.tell_unseen(unseen)
+        run.result.leaks = list(check_independence(place, plan.name).leaks)
     return run.result
 
 
@@ -113,6 +120,8 @@ class _Run:
         self.pools = pools
         self.digests = digests
         self.throttle = Throttle()
+        apart = plan.needs_its_process and plan.origin is not None and plan.fork is None
+        self.workers = Workers(plan, home) if apart else None
         self.result = RunResult(plan.name, home.root, cost=budget.cost)
         self.escaped: Counter[str] = Counter()
         self._lock = threading.Lock()
@@ -124,7 +133,7 @@ class _Run:
         """The trials still to be run, tasks interleaved; those that did not finish are set aside first."""
         todo: list[tuple[Task, TrialId]] = []
         scores = {(s.trial, s.scorer, s.version): s.passed for s in read_scores(self.home, self.plan.name)}
-        for index in range(self.plan.trials):
+        for index in range(self.plan.per_task):
             for task in tasks:
                 trial = TrialId(self.plan.name, task.id, index)
                 if self._is_finished(trial):
@@ -141,16 +150,17 @@ class _Run:
             KeyboardInterrupt: the user interrupted; running trials end ``cancelled``.
         """
         pool = ThreadPoolExecutor(self.plan.concurrency, thread_name_prefix="trialtape-run")
-        waiting = list(reversed(todo))
+        turns = Turns(todo, self._chain_of)
         self._pay(())  # earlier sessions may have spent it all
-        running: set[Future[None]] = set()
+        running: dict[Future[None], tuple[Task, TrialId]] = {}
         try:
-            while (waiting and self._stop is None) or running:
-                while waiting and len(running) < self.plan.concurrency and self._stop is None:
-                    running.add(pool.submit(self._one, *waiting.pop()))
-                done, running = wait(running, return_when=FIRST_COMPLETED)
+            while (not turns.is_over and self._stop is None) or running:
+                while len(running) < self.plan.concurrency and self._stop is None and (turn := turns.next()):
+                    running[pool.submit(self._one, *turn)] = turn
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     future.result()
+                    turns.finished(running.pop(future))
         except KeyboardInterrupt:
             self._interrupt()
             raise
@@ -158,6 +168,11 @@ class _Run:
             pool.shutdown(wait=True, cancel_futures=True)
         if self._stop is not None:
             raise self._stop
+
+    def _chain_of(self, turn: tuple[Task, TrialId]) -> tuple[str, int]:
+        """Trials of one world follow each other: what one called live answers the next."""
+        task, identity = turn
+        return task.id, identity.index % self.plan.worlds if self.plan.worlds else identity.index
 
     def tell_unseen(self, unattributed: Unseen) -> None:
         """Say in the result what is in no recording."""
@@ -170,9 +185,7 @@ class _Run:
 
     def _one(self, task: Task, identity: TrialId) -> None:
         for attempt in range(self.plan.retries + 1):
-            trial = self._trial(task, identity)
-            ending = self._attempt(trial)
-            self._pay(trial.session.live_model_calls)
+            ending = self._attempt(task, identity)
             if not is_infrastructure(ending) or attempt == self.plan.retries or self._stop is not None:
                 break
             self._set_aside(identity)
@@ -185,50 +198,33 @@ class _Run:
             if self.progress is not None:
                 self.progress.finished(identity, ending, passed)
 
-    def _attempt(self, trial: Trial) -> Ending:
+    def _attempt(self, task: Task, identity: TrialId) -> Ending:
+        digests = self.digests[task.id]
+        came = (
+            self._attempt_here(task, identity, digests)
+            if self.workers is None
+            else self.workers.attempt(identity, digests)
+        )
+        with self._lock:
+            self.escaped.update(came.escaped)
+            self.result.misdeclared.update(came.misdeclared)
+            if came.lingering:
+                self.result.lingering.append(str(identity))
+        self._pay(came.calls)
+        return came.ending
+
+    def _attempt_here(self, task: Task, identity: TrialId, digests: Mapping[str, str | None]) -> Attempt:
+        trial = trial_of(self.plan, self.home, task, identity, self.pools.get(task.id, []), digests, self.throttle)
         trial.begin()
         with self._lock:
             self._active.add(trial)
             if self._interrupted:
                 trial.interrupt()
-        raised: BaseException | None = None
         try:
-            raised = run_agent(self.agent, trial, self.plan.timeout)
+            return attempted(trial, self.agent, self.plan.timeout)
         finally:
-            leaving = trial.end(raised)
-            trial.session.stop(Refused(f"{trial.id} has ended"))  # an agent that was given up may call nothing more
             with self._lock:
                 self._active.discard(trial)
-                self.escaped.update(trial.session.escaped_work.counts)
-                if is_running(trial):
-                    self.result.lingering.append(str(trial.id))
-        if isinstance(leaving, KeyboardInterrupt | RecordingFailed):
-            raise leaving
-        if trial.ending is None:
-            raise AssertionError("a trial that was ended has an ending")
-        return trial.ending
-
-    def _trial(self, task: Task, identity: TrialId) -> Trial:
-        pool = self.pools.get(task.id, [])
-        setup = Setup(
-            id=identity,
-            path=self.home.cassette(identity),
-            home=self.home,
-            policy=self.plan.policy,
-            task=task,
-            source=world_of(pool, identity.index) if pool else None,
-            config=trial_config(self.plan, identity.index, len(pool)),
-            environ=os.environ,
-            throttle=self.throttle,
-            redact=self.plan.redact,
-        )
-        trial = Trial(setup)
-        if trial.digests != self.digests[task.id]:
-            raise BadInput(
-                f"task {task.id}: its state() does not make a fresh state: that of trial {identity.index} is another "
-                "than the first; each trial needs its own copy, so that trials are independent"
-            )
-        return trial
 
     def _score(self, identity: TrialId) -> bool | None:
         view = View(self.home.cassette(identity), self.home)
@@ -237,7 +233,7 @@ class _Run:
         with unwatched():
             scores = [(by, score_trial(view, by)) for by in self.scorers]
         kept = [KeptScore.of(identity, by.name, by.version, score, view.cassette.digest) for by, score in scores]
-        append_scores(self.home, self.plan.name, kept)
+        append_scores(self.home, self.plan.name, kept, self.plan.redact)
         return scores[0][1].passed if scores and view.ending.status == "completed" else None
 
     def _pay(self, calls: Sequence[Interaction]) -> None:
@@ -256,7 +252,8 @@ class _Run:
         if not path.exists():
             return False
         ending = ending_in(path)
-        if ending.status in {"incomplete", "cancelled"} or is_infrastructure(ending):
+        astray = self.plan.fork is not None and ending.cause == "divergence"  # it never got to where it was to go on
+        if ending.status in {"incomplete", "cancelled"} or is_infrastructure(ending) or astray:
             self._set_aside(identity)
             return False
         return True
@@ -285,3 +282,5 @@ class _Run:
             self._interrupted = True
             for trial in self._active:
                 trial.interrupt()
+        if self.workers is not None:
+            self.workers.interrupt()

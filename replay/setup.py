@@ -10,16 +10,23 @@ from zlib import crc32
 from attrs import frozen
 
 from cassettes.given import GivenRule
-from cassettes.model import TrialId
+from cassettes.model import Header, TrialId
 
 from .home import Home
 from .playback import Playback
 from .policy import Policy
+from .prefix import Prefix
 from .tasks import Task
 from .throttle import Throttle
 from .worlds import World
 
-__all__ = ["Setup"]
+__all__ = ["Setup", "seeded_by"]
+
+
+def seeded_by(header: Header) -> TrialId:
+    """The trial whose seed a recorded one had: its own, or of a replay and of a fork that of the first recording."""
+    named = header.config.get("seed_of")
+    return header.id if named is None else TrialId.parse(named)
 
 
 @frozen
@@ -33,6 +40,9 @@ class Setup:
         index_is_free: the index was only proposed: if another trial takes it first, the next free one serves.
         redact: the user's redaction rules.
         pace: recorded streams are handed out as slowly as they came.
+        prefix: of a fork, what answers the calls before it.
+        ambient: which of ``clock`` and ``random`` are recorded, besides those that the source freezes.
+        emulator: the model that plays tools which on-miss ``emulate`` means.
         seed_of: the trial whose seed this one has, if not its own: a replay's is that of the recording.
     """
 
@@ -49,6 +59,14 @@ class Setup:
     seed_of: TrialId | None = None
     redact: tuple[GivenRule, ...] = ()
     pace: bool = False
+    ambient: tuple[str, ...] = ()
+    prefix: Prefix | None = None
+    emulator: str | None = None
+
+    @property
+    def first_source(self) -> Playback | World | Prefix | None:
+        """What answers from the first call on."""
+        return self.source if self.prefix is None else self.prefix
 
     def seed_for(self, trial: TrialId) -> int:
         """The seed of ``trial``, which may have another index than was proposed."""

@@ -11,11 +11,14 @@ from attrs import field, frozen
 from cassettes.errors import BadInput
 from cassettes.given import given_rules
 
-from .ignoring import checked_rules
+from .commands import Command
+from .dialogue import Dialogue
+from .effects import Effects
+from .given_policy import GivenPolicy, settled
 from .plan import Plan
-from .policy import OnMiss
 from .prices import Price, PriceList
 from .progress import Progress, RunResult
+from .readings import ambient_kinds
 from .runner import carry_out
 from .scoring import Scorer, as_scorer, task_checks
 from .tasks import Task
@@ -69,8 +72,14 @@ class Suite:
         max_cost: float | None = None,
         freeze: str | Iterable[str] | None = None,
         source: str | None = None,
-        on_miss: OnMiss = "fail",
+        worlds: int | None = None,
+        on_miss: str | Iterable[str] | None = None,
+        offline: bool = False,
         ignore: str | Iterable[str] = (),
+        ambient: str | Iterable[str] = (),
+        effects: str | Path | Effects | None = None,
+        policy: str | Path | GivenPolicy | None = None,
+        emulator: str | None = None,
         seed: int = 0,
         home: str | Path | None = None,
         origin: str | None = None,
@@ -80,7 +89,7 @@ class Suite:
 
         Args:
             name: the run's name.
-            trials: per task; of a frozen run spread over its worlds, trial i in world i.
+            trials: per task; of a run with ``worlds``, per task and world.
             concurrency: trials at the same time, in threads.
             timeout: seconds per trial; a trial that takes longer ends ``capped``.
             retries: how often a trial that failed for reasons of infrastructure is replaced.
@@ -88,8 +97,18 @@ class Suite:
                 the table.
             freeze: selectors such as ``external``; needs ``source``.
             source: the run whose trials are the recorded worlds.
-            on_miss: what happens where no recording answers.
+            worlds: how many recorded worlds of each task; trial i lives in world i mod ``worlds``. None gives each
+                trial a world of its own.
+            on_miss: what happens where no recording answers (see `replay.on_miss`): ``ACTION`` or
+                ``SELECTOR=ACTION``, several of them too.
+            offline: no frozen call goes live, whatever is missed.
             ignore: paths of arguments that do not count in a match (see `replay.ignoring`), here and in ``verify``.
+            ambient: what else is recorded: ``clock``, ``random`` or both; a replay hands it out again. Trials that
+                record or freeze ``random`` run one at a time, or, of a suite with an ``origin``, in processes.
+            effects: what tools do, declared in a file (see `replay.effects`), besides what they say themselves.
+            policy: all of freeze, on_miss, offline, ignore and effects in one file or value, and what is live or
+                refused (see `replay.given_policy`). What both the policy and an argument say is refused.
+            emulator: the model that plays tools where on-miss is ``emulate``, asked by the openai SDK.
             seed: from which each trial's ``seed`` is made.
             home: the home folder.
             origin: where the suite was loaded from, so that ``verify`` can load it again.
@@ -99,6 +118,15 @@ class Suite:
             BadInput: the arguments do not go together, or the run exists under another configuration.
             BudgetReached: ``max_cost`` is spent.
         """
+        options = GivenPolicy(
+            freeze=() if freeze is None else freeze,
+            on_miss=on_miss,
+            offline=offline,
+            ignore=ignore,
+            effects=effects,
+            emulator=emulator,
+        )
+        given = settled(policy, options)
         plan = Plan(
             name=name,
             trials=trials,
@@ -106,13 +134,23 @@ class Suite:
             timeout=timeout,
             retries=retries,
             max_cost=max_cost,
-            freeze=() if freeze is None else (freeze,) if isinstance(freeze, str) else tuple(freeze),
+            freeze=given.freeze,
             source=source,
-            on_miss=on_miss,
+            on_miss=given.missed,
             seed=seed,
             origin=origin,
-            ignore=checked_rules(ignore),
+            ignore=given.ignore,
             redact=self.redact,
+            ambient=ambient_kinds(ambient),
+            effects=given.effects,
+            live=given.live,
+            emulate=given.emulate,
+            refuse=given.refuse,
+            emulator=given.emulator,
+            policy_told=given.told if policy is not None else {},
+            worlds=worlds,
+            command=self.agent.words if isinstance(self.agent, Command) else (),
+            settings=self.agent.settings if isinstance(self.agent, Dialogue) else {},
         )
         prices = PriceList(self.prices) if self.prices or max_cost is not None else {}
         return carry_out(plan, self.tasks, self.agent, self.scorers, prices, home, progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 from collections import Counter
@@ -12,6 +13,7 @@ from typing import Any, Self
 
 from attrs import evolve
 
+from cassettes.ambient import observing
 from cassettes.errors import (
     AlreadyRecorded,
     BadInput,
@@ -27,9 +29,13 @@ from cassettes.redact import Redactor, secrets_of
 from cassettes.values import pack
 from cassettes.writer import CassetteWriter
 
+from .ambient import Ambient, alone_if
+from .emulation import Emulation, asking
 from .endings import ending_of
 from .patching import patched
 from .playback import Playback
+from .prefix import Prefix
+from .readings import AMBIENT
 from .runs import packages
 from .session import Session
 from .setup import Setup
@@ -57,8 +63,10 @@ class Trial:
         self.ending: Ending | None = None
         self._setup = setup
         self._capped: str | None = None
+        self._completed: str | None = None
         self._stack = ExitStack()
         self._lock = threading.Lock()
+        self._process = os.getpid()
         self.digests = digests_of(setup.task, self.state)
         self.session: Session
 
@@ -75,13 +83,19 @@ class Trial:
             raise BadInput(f"{self.id} tracks a state already")
         tracker = StateTracker(state, self._redactor)
         cleaned, _ = self._redactor.packed(pack(state))
-        self.session.journal.mark("state", {"digest": self._setup.home.keep_state(cleaned)})
+        with observing(None):  # what our own files need of the clock and of randomness is not the agent's
+            digest = self._setup.home.keep_state(cleaned)
+        self.session.journal.mark("state", {"digest": digest})
         self.session.journal.state = tracker
         self.state = state
 
     def capped(self, reason: str) -> None:
         """Say that a cap (of steps, of errors) ended the trial: pass^k counts it as 0."""
         self._capped = reason
+
+    def completed(self, reason: str) -> None:
+        """Say why the trial came to its end, such as ``user_stop``; of one that ends otherwise it is not kept."""
+        self._completed = reason
 
     def message(self, role: str, content: str) -> None:
         """Keep a message that no model call shows, such as one of a scripted user."""
@@ -131,18 +145,64 @@ class Trial:
 
     def begin(self) -> None:
         """Open the cassette, and listen in this context."""
+        frozen, kinds = self._ambient_kinds()
+        self._stack.enter_context(alone_if("random" in kinds, str(self.id)))
+        try:
+            self._open(frozen, kinds)
+        except BaseException:  # the block is never entered, so nothing else would undo this
+            self._stack.close()
+            raise
+
+    def _ambient_kinds(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What of the clock and of randomness is frozen, and what is written down.
+
+        Raises:
+            BadInput: it is to be frozen, but was not recorded.
+        """
+        setup = self._setup
+        readings = None if setup.first_source is None else setup.first_source.readings
+        recorded = () if readings is None else readings.kinds
+        wanted = (*setup.policy.ambient, *(() if setup.prefix is None else recorded))
+        missing = [kind for kind in wanted if kind not in recorded]
+        if missing and setup.policy.mode != "replay":
+            raise BadInput(
+                f"{missing[0]!r} cannot be frozen: it is not in the recordings of {self.task.id!r}; record them with "
+                f"ambient={missing[0]!r} (`trialtape run --ambient {missing[0]}`)"
+            )
+        frozen = tuple(kind for kind in wanted if kind in recorded)
+        return frozen, tuple(kind for kind in AMBIENT if kind in {*frozen, *setup.ambient})
+
+    @property
+    def _emulation(self) -> Emulation | None:
+        model = self._setup.emulator
+        return None if model is None else Emulation(model, asking(), self._redactor)
+
+    def _open(self, frozen: tuple[str, ...], kinds: tuple[str, ...]) -> None:
         setup = self._setup
         redactor = self._redactor = Redactor(setup.home.redaction_key(), secrets_of(setup.environ), given=setup.redact)
         writer = self._writer = self._create(redactor)
-        self.session = Session(writer, setup.policy, redactor, setup.source, setup.throttle, pace=setup.pace)
+        self.session = Session(
+            writer,
+            setup.policy,
+            redactor,
+            setup.source,
+            setup.throttle,
+            pace=setup.pace,
+            prefix=setup.prefix,
+            emulation=self._emulation,
+        )
         try:
-            self._stack.enter_context(patched())
+            self._stack.enter_context(patched(kinds))
             self._stack.enter_context(watching(self.session.unattributed))
             self._stack.enter_context(listening(self.session))
             if self.state is not None:
                 self.track(self.state)
-        except BaseException:  # the block is never entered, so nothing else would undo this
-            self._stack.close()
+            if kinds:
+                session, source = self.session, setup.first_source
+                served, name = (None, "") if source is None else (source.readings, source.name)
+                session.ambient = Ambient(kinds, session.journal, session.strand, time.time_ns, served, name, frozen)
+                self._stack.enter_context(observing(session.ambient))
+        except BaseException:
             writer.abandon()
             raise
 
@@ -171,11 +231,15 @@ class Trial:
         """Close the cassette; returns what must leave the block: nothing, ``error``, or what stopped it."""
         with contextlib.suppress(ValueError):  # another context than the one that began: nothing listens here
             self._stack.close()
+        if self._process != os.getpid():  # a forked child leaves the block, which is its parent's to end
+            return error
         with self._lock:
             if self.ending is not None:
                 return error
             leaving = self.session.halt or error
             try:
+                if self.session.ambient is not None:
+                    self.session.ambient.end()
                 if not isinstance(leaving, RecordingFailed):
                     self._tell_unseen()
                 if leaving is None:
@@ -184,6 +248,8 @@ class Trial:
                     raise leaving
                 self.session.close()
                 self.ending = ending_of(leaving, self._capped, self.session.live_model_calls)
+                if self.ending.status == "completed":
+                    self.ending = evolve(self.ending, reason=self._completed)
                 self._writer.close(self.ending)
             except RecordingFailed as failed:
                 self.session.close()
@@ -213,8 +279,8 @@ class Trial:
             self.session.journal.mark("problem", told)
         for problem in self.session.journal.problems:
             self.session.journal.mark("problem", str(problem))
-        source = self._setup.source
-        if isinstance(source, Playback):
+        source = self._setup.first_source
+        if isinstance(source, Playback | Prefix):
             left_over = source.left_over()
             if left_over is not None:
                 return left_over

@@ -22,8 +22,8 @@ from .home import Home
 from .ignoring import checked_rules
 from .playback import Playback
 from .policy import REPLAY
-from .recording import Recording
-from .setup import Setup
+from .setup import Setup, seeded_by
+from .sources import recording_of
 from .tasks import Task
 from .trial import Trial
 from .view import View
@@ -82,7 +82,7 @@ def verify_trial(
     """
     header = view.cassette.header
     rules = checked_rules([*header.config.get("ignore", ()), *ignore])
-    playback = Playback(Recording(view.id, view.cassette, rules))
+    playback = Playback(recording_of(view, rules))
     with TemporaryDirectory(prefix="trialtape-verify-") as folder:
         setup = Setup(
             id=view.id,
@@ -94,6 +94,7 @@ def verify_trial(
             config={"mode": "replay", "seed": header.config.get("seed", 0)},
             environ=os.environ,
             redact=redact,
+            seed_of=seeded_by(header),
         )
         trial = Trial(setup)
         before = _other_start(view, trial)

@@ -54,10 +54,11 @@ class Seen:
 
 @define
 class Provider:
-    """The running server; ``requests`` are those that arrived."""
+    """The running server; ``requests`` are those that arrived; with ``says`` chat completions say that."""
 
     url: str = ""
     requests: list[Seen] = field(factory=list)
+    says: str | None = None
     left: threading.Event = field(factory=threading.Event)
     _gate: threading.Semaphore = field(factory=lambda: threading.Semaphore(0))
     _ids: Any = field(factory=itertools.count)
@@ -185,7 +186,10 @@ class _Handler(BaseHTTPRequestHandler):
             error = {"error": {"message": f"told to answer {status}", "type": "test", "code": None}}
             self._plain(json.dumps(error).encode(), "application/json", status=status)
             return
-        answer = _answer(asked, self.server.provider.new_id(), int(self.headers.get("x-chunks") or 5))
+        provider = self.server.provider
+        answer = _answer(asked, provider.new_id(), int(self.headers.get("x-chunks") or 5))
+        if provider.says is not None:
+            answer["choices"][0]["message"]["content"] = provider.says
         if asked.get("stream"):
             self._stream(_as_events(answer, asked))
         else:

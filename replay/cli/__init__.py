@@ -2,55 +2,50 @@
 
 from __future__ import annotations
 
+import io
 import sys
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import click
 
+from .lazy import HOME_HELP, LazyCommands
+
 __all__ = ["main"]
 
 _COMMANDS = {
     "run": "Run a suite's tasks n times each, and record every trial.",
+    "record": "Run any Python program, unchanged, and record each run as a trial.",
     "import": "Turn recordings of other tools into cassettes.",
     "stats": "pass^k and pass@k of a run, with their noise.",
+    "compare": "Does one run differ from another by more than luck, and where?",
+    "gate": "Is a run good enough, or no worse than a baseline? PASS, FAIL or UNDECIDED.",
     "score": "Score recorded trials again, without calling any API.",
+    "report": "Write a run as one page of HTML: numbers, map, and every trial's steps.",
     "show": "Show one trial, step by step.",
+    "debug": "Step through a trial on the terminal, with a passing one beside it.",
+    "fork": "Go on from a step of a recorded trial, or find the step that lost it.",
+    "diff": "Two trials side by side, and the write where they part.",
+    "search": "Find the steps of all trials that hold some words.",
+    "label": "Say whose fault it was that a trial failed.",
     "verify": "Replay recorded trials with everything frozen: is anything different?",
     "ls": "List runs, or the trials of a run.",
     "export": "Write a trial in another format.",
     "new": "Make a task of a recorded session or trial.",
     "store": "Look after the recordings: are they whole, do they hold secrets, and which are old?",
+    "lab": "Plan, forecast, and measure what recordings can tell beyond one number.",
     "doctor": "What is installed, what would be patched, and where recordings go.",
 }
 
 
-_HOME_HELP = "Where recordings lie (default: ./.trialtape)."
-
-
-class LazyGroup(click.Group):
-    """Knows its commands by name and one line of help; their modules are imported when needed."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
-        """The names, most used first."""
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's
-        """Import the command's module, ``replay.cli.<name>_command``."""
-        if cmd_name not in _COMMANDS:
-            return None
-        command: click.Command = import_module(f"{__name__}.{cmd_name}_command").command
-        _accept_home(command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's
-        """The list in the help text, without importing anything."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+class LazyGroup(LazyCommands):
+    """The outermost group: errors of ours become one line and an exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; our own errors become one line on stderr and their exit code."""
+        for stream in (sys.stdout, sys.stderr):  # a recorded text may hold half a surrogate pair, which has no UTF-8
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -66,22 +61,6 @@ class LazyGroup(click.Group):
             sys.exit(code)
 
 
-def _accept_home(command: click.Command) -> None:
-    """``--home`` is taken behind the command's name, too."""
-    if isinstance(command, click.Group):
-        for inner in command.commands.values():
-            _accept_home(inner)
-    elif not any(parameter.name == "home" for parameter in command.params):
-        command.params.append(
-            click.Option(["--home"], metavar="DIR", expose_value=False, callback=_set_home, help=_HOME_HELP)
-        )
-
-
-def _set_home(ctx: click.Context, _parameter: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        ctx.obj = value
-
-
 def _version() -> str:
     try:
         return version("trialtape")
@@ -89,9 +68,14 @@ def _version() -> str:
         return "of a plain checkout"
 
 
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=LazyGroup,
+    table=_COMMANDS,
+    module_of=lambda name: f"{__name__}.{name}_command",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(_version(), prog_name="trialtape")
-@click.option("--home", metavar="DIR", envvar="TRIALTAPE_HOME", help=_HOME_HELP)
+@click.option("--home", metavar="DIR", envvar="TRIALTAPE_HOME", help=HOME_HELP)
 @click.pass_context
 def main(ctx: click.Context, home: str | None) -> None:
     """Record an agent's trials once; then find out what was luck, and which step lost it.

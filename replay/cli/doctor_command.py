@@ -12,7 +12,8 @@ import click
 
 from cassettes.errors import BadInput
 from replay.home import Home
-from replay.patching import adapters, patched
+from replay.patching import adapters, ambient_adapters, patched
+from replay.readings import AMBIENT
 from replay.runs import packages
 
 from .output import echo_json, json_option
@@ -32,6 +33,8 @@ def command(home: str | None, as_json: bool) -> None:  # noqa: FBT001  # click's
         "packages": _origins(),
         "versions": packages(),
         "adapters": _adapters(),
+        "ambient": _ambient(),
+        "excluded": _excluded(),
         "formats": sorted(entry.name for entry in entry_points(group="trialtape.cassette_formats")),
         "home": {"path": str(place.root), "exists": place.root.is_dir(), "runs": len(place.runs())},
     }
@@ -59,6 +62,29 @@ def _adapters() -> list[dict[str, Any]]:
         return [{"name": "?", "error": str(error), "versions": {}, "patches": []}]
     with patched():
         return [{"name": a.name, "versions": a.versions(), "patches": a.patched()} for a in loaded]
+
+
+def _excluded() -> list[str]:
+    """What the adapters let pass unseen, also while calls are frozen."""
+    try:
+        loaded = adapters()
+    except BadInput:
+        return []
+    return list(dict.fromkeys(rule for adapter in loaded for rule in getattr(adapter, "excluded", ())))
+
+
+def _ambient() -> list[dict[str, Any]]:
+    """What is patched only for trials that record or freeze it."""
+    found: list[dict[str, Any]] = []
+    for kind in AMBIENT:
+        try:
+            (adapter,) = ambient_adapters((kind,))
+        except BadInput as error:
+            found.append({"name": kind, "missing": str(error), "versions": {}, "patches": []})
+            continue
+        with patched((kind,)):
+            found.append({"name": kind, "versions": adapter.versions(), "patches": adapter.patched()})
+    return found
 
 
 def _problems(found: dict[str, Any]) -> list[str]:
@@ -92,6 +118,15 @@ def _tell(found: dict[str, Any]) -> None:
         click.echo(f"  {adapter['name']:12} {seen}")
         for name in adapter["patches"]:
             click.echo(f"               patches {name}")
+    click.echo("ambient (patched only for trials that record or freeze it)")
+    for adapter in found["ambient"]:
+        seen = ", ".join(f"{name} {number}" for name, number in adapter["versions"].items())
+        click.echo(f"  {adapter['name']:12} {seen or adapter['missing']}")
+        if adapter["patches"]:
+            click.echo(f"               patches {', '.join(adapter['patches'])}")
+    click.echo("excluded (telemetry, never recorded or matched)")
+    for rule in found["excluded"]:
+        click.echo(f"  {rule}")
     click.echo(f"formats      {', '.join(found['formats'])}")
     click.echo(f"home         {found['home']['path']} ({found['home']['runs']} runs)")
     for problem in found["problems"]:

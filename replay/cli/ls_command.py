@@ -9,8 +9,10 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from cassettes.errors import BadInput
 from replay.costs import costs_of_trials
 from replay.home import Home
+from replay.labels import FAULTS, UNLABELLED
 from replay.prices import PriceList, prices_of
 from replay.runs import load_run
 from replay.spending import Cost
@@ -33,27 +35,43 @@ FROM trials t JOIN runs r ON r.name = t.run
 LEFT JOIN scores s ON s.trial = t.id AND s.scorer || '@' || s.version = r.primary_score
 WHERE t.run = ? ORDER BY t.task, t.idx
 """
+_LABELS = "SELECT trial, author, fault, type, step, note FROM labels WHERE run = ? ORDER BY at, author"
 
 
 @click.command("ls")
 @click.argument("run", required=False)
 @click.option("--failed", is_flag=True, help="Only trials that the primary score failed or that did not complete.")
+@click.option("--label", type=click.Choice([*FAULTS, UNLABELLED]), help="Of RUN, only trials with this fault.")
 @json_option
 @click.pass_obj
-def command(home: str | None, run: str | None, failed: bool, as_json: bool) -> None:  # noqa: FBT001  # click's way
+def command(
+    home: str | None,
+    run: str | None,
+    failed: bool,  # noqa: FBT001  # click's way
+    label: str | None,
+    as_json: bool,  # noqa: FBT001  # click's way
+) -> None:
     """List runs, or the trials of RUN with their verdicts."""
+    if label is not None and run is None:
+        raise BadInput("--label goes with a RUN: its trials are labelled, not runs")
     place = Home.find(home)
     prices = PriceList() if run is None else prices_of(load_run(place, run).about)
     with Store(place) as store:
         troubles = store.refresh(None if run is None else [run])
         rows = store.rows(_RUNS) if run is None else store.rows(_TRIALS, [run])
         costs = {} if run is None else costs_of_trials(store, run, prices)[0]
+        labels: dict[str, list[dict[str, Any]]] = {}
+        for said in store.rows(_LABELS, [run]):
+            labels.setdefault(said.pop("trial"), []).append(said)
     if failed:
         rows = [row for row in rows if row.get("passed") != 1 or row.get("ending") != "completed"]
     for row in rows:
         if "coverage" in row:
             row["coverage"] = json.loads(row["coverage"] or "{}")
             row["cost"] = costs.get(row["id"], Cost()).to_dict()
+            row["labels"] = labels.get(row["id"], [])
+    if label is not None:
+        rows = [row for row in rows if label in ([said["fault"] for said in row["labels"]] or [UNLABELLED])]
     if as_json:
         echo_json(rows)
     elif rows:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
 from attrs import asdict
+from rich.console import Console
 from rich.text import Text
 
 from cassettes.errors import BadInput
 from cassettes.model import Interaction
 from replay.home import Home
+from replay.labels import Label, current, read_labels
 from replay.prices import PriceList, prices_of
+from replay.report.label_text import label_text
 from replay.report.trial_text import ending_lines, evidence_lines, outcome_text, overview, step_document, step_lines
 from replay.runs import load_run
-from replay.scorefile import read_scores
+from replay.scorefile import KeptScore, read_scores
 from replay.selection import find_trial
 from replay.spending import Cost, is_billed, priced, spent_by
 from replay.view import View
 
-from .output import console, echo_json, json_option, say
+from .output import console, echo_json, json_option, messages, say
 
 __all__ = ["command"]
 
@@ -49,6 +53,7 @@ def command(
         raise BadInput("--raw goes with --step N")
     mine = (str(view.id), view.cassette.digest)
     scores = [kept for kept in read_scores(place, view.id.run) if (kept.trial, kept.digest) == mine]
+    labels = _labels(place, view)
     cost = priced(spent_by(found.interaction for found in view.steps), prices)
     newest = {f"{kept.scorer}@{kept.version}": kept for kept in scores}
     if as_json:
@@ -60,9 +65,11 @@ def command(
                 "problem": view.cassette.problem,
                 "problems": view.problems,
                 "unattributed": view.unattributed,
+                "redacted": view.cassette.redacted,
                 "cost": cost.to_dict(),
                 "steps": [_plain(found.interaction) for found in view.steps],
                 "scores": {name: {"value": k.value, "passed": k.passed} for name, k in newest.items()},
+                "labels": [label.to_dict() for label in labels],
             }
         )
         return
@@ -80,11 +87,27 @@ def command(
         say(out, told)
     if not newest and view.ending.status in {"completed", "capped"}:
         say(out, f"not scored; `trialtape score {view.id.run}` scores the run")
-    for name, kept in newest.items():
+    _print_verdicts(out, newest, labels)
+
+
+def _print_verdicts(out: Console, scores: Mapping[str, KeptScore], labels: Iterable[Label]) -> None:
+    """What scorers found, with the evidence, and what people say."""
+    for name, kept in scores.items():
         verdict = {True: Text("passed", "green"), False: Text("failed", "red"), None: Text("unscored", "yellow")}
         say(out, verdict[kept.passed] + Text(f"  {name}"))
         for told in evidence_lines(json.loads(kept.evidence)):
             say(out, Text(f"  {told}"))
+    for label in labels:
+        say(out, Text("fault   ", "magenta") + Text(label_text(label)))
+
+
+def _labels(home: Home, view: View) -> list[Label]:
+    """What people said of this very recording."""
+    said, damaged = read_labels(home, view.id.run)
+    for problem in damaged:
+        messages().print(f"trialtape: {problem}", markup=False)
+    mine = (str(view.id), view.cassette.digest)
+    return [label for label in current(said) if (label.trial, label.digest) == mine]
 
 
 def _prices(home: Home, view: View) -> PriceList:

@@ -15,6 +15,7 @@ from cassettes.errors import BadInput, CassetteError
 from cassettes.reader import Cassette
 from cassettes.redact import Redactor, secrets_of
 from replay.home import Home
+from replay.labels import carry_labels
 from replay.retention import delete_expired, expired, seconds_of
 from replay.rewriting import redact_file, secrets_in
 from replay.runs import load_run
@@ -81,9 +82,14 @@ def redact(home: str | None, runs: tuple[str, ...], as_json: bool) -> None:  # n
     place = Home.find(home)
 
     def work(path: Path, redactor: Redactor) -> Counter[str]:
-        return redact_file(path, redactor, lambda old, new: carry_scores(place, old, new))
+        return redact_file(path, redactor, lambda old, new: _carry(place, old, new))
 
     _secrets(home, runs, work, "replaced", as_json=as_json)
+
+
+def _carry(home: Home, old: Cassette, new: Cassette) -> None:
+    carry_scores(home, old, new)
+    carry_labels(home, old, new)
 
 
 @command.command("gc")

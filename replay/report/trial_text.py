@@ -25,6 +25,10 @@ def overview(view: View) -> Iterator[Text]:
     reason = f": {_line(told[0], 200).rstrip(':')}" if told and ending.status != "completed" else ""
     cause = f" ({ending.cause})" if ending.cause else ""
     yield Text(str(view.id), "bold") + Text("   ") + Text(f"{ending.status}{cause}{reason}", style)
+    fork = view.cassette.header.config.get("fork")
+    if isinstance(fork, dict):
+        edited = f", with another outcome of step {fork['at'] - 1}" if fork.get("edited") else ""
+        yield Text(f"fork: goes on from step {fork['at']} of {fork['parent']}{edited}")
     if view.task.instruction:
         yield Text(f"task: {_line(view.task.instruction, 300)}", "dim")
     for problem in view.problems:
@@ -36,6 +40,9 @@ def overview(view: View) -> Iterator[Text]:
     if view.unattributed:
         names = ", ".join(f"{n} x {name}" for name, n in view.unattributed.items())
         yield Text(f"not recorded, as it belongs to no trial: {names}", "yellow")
+    if view.cassette.redacted:
+        names = ", ".join(f"{n} {name}" for name, n in sorted(view.cassette.redacted.items()))
+        yield Text(f"redacted before it was written (a replay gets placeholders): {names}", "yellow")
 
 
 def step_lines(view: View, width: int) -> Iterator[Text]:

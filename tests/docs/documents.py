@@ -9,7 +9,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-TUTORIALS = [page for page in PAGES if page.parent.name == "tutorial"]
+_EXECUTED = {
+    "search-and-label.md",
+    "import-agentdojo.md",
+    "import-conversations.md",
+    "import-tau2.md",
+    "import-toolemu.md",
+}
+TUTORIALS = [page for page in PAGES if page.parent.name == "tutorial" or page.name in _EXECUTED]
 
 _FENCE = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<text>.*?)^```\s*$", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")

@@ -30,7 +30,7 @@ def test_statistics_are_documented(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["Price", "Score", "Suite", "Task", "acting_as", "open", "scorer", "session", "tool", "trial"]
+    "name", ["Price", "Score", "Suite", "Task", "acting_as", "open", "retrial", "scorer", "session", "tool", "trial"]
 )
 def test_parameters_are_documented(name):
     for parameter in inspect.signature(getattr(tt, name)).parameters.values():
@@ -43,7 +43,7 @@ def test_parameters_of_a_run_are_documented():
         assert re.search(rf"\b{name}\b", _section("Suite")), f"Suite.run({name})"
 
 
-@pytest.mark.parametrize("name", ["Step", "Trial", "View"])
+@pytest.mark.parametrize("name", ["Retrial", "Step", "Trial", "View"])
 def test_members_are_documented(name):
     members = [n for n, _ in inspect.getmembers(getattr(tt, name)) if not n.startswith("_")]
     hidden = {"Trial": {"begin", "end"}}.get(name, set())  # what the block and the suite call

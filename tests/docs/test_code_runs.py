@@ -84,6 +84,8 @@ def test_commands_named_in_the_text_exist(page):
             continue
         command, known, rest = main, set(), iter(words[1:])
         for word in rest:
+            if word == "--":
+                break  # a program follows
             options = {name: o for o in command.get_params(click.Context(command)) for name in o.opts}
             known |= {*options, "--help", "-h"}
             if word.startswith("-"):

@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 
 import pytest
+from click.testing import CliRunner
 
 import trialtape as tt
+from replay.cli import main
 from replay.home import Home
+from tests.replay.recorded import AIRLINE
 
 
 @pytest.fixture
@@ -54,3 +57,12 @@ def make(home):
         return suite.run(name, trials=trials, home=home.root)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def airline_home(tmp_path_factory):
+    """A home with the 200 airline trials of tau-bench as run ``airline``; for tests that need them."""
+    root = tmp_path_factory.mktemp("airline")
+    done = CliRunner().invoke(main, ["--home", str(root), "import", "taubench", str(AIRLINE), "--run", "airline"])
+    assert done.exit_code == 0, done.output
+    return Home(root)

@@ -287,7 +287,11 @@ def test_the_suites_prices_stay_with_the_run(provider, run, tmp_path):
 def test_an_unanswered_trial_does_not_stop_the_run(run):
     run(steady, "base")
     result = run(
-        lambda trial: look("other" if trial.index else f"{trial.task.id}#0"), "frozen", freeze="tool", source="base"
+        lambda trial: look("other" if trial.index else f"{trial.task.id}#0"),
+        "frozen",
+        freeze="tool",
+        source="base",
+        offline=True,
     )
     assert dict(result.endings) == {"completed": 2, "unanswered": 2}
 

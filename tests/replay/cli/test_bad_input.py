@@ -102,7 +102,7 @@ def test_a_run_under_another_configuration_or_with_options_that_do_not_fit(
 def test_more_frozen_trials_than_worlds(call, recorded, files, suite_file):
     before = files()
     options = ("--freeze", "external", "--source", "base", "--trials", "5")
-    is_one_line(call("run", suite_file, "--run", "frozen", *options), "each trial needs a world of its own")
+    is_one_line(call("run", suite_file, "--run", "frozen", *options), "each in a world of its own")
     assert files() == before
 
 
