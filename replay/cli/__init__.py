@@ -21,21 +21,22 @@ _COMMANDS = {
     "compare": "Does one run differ from another by more than luck, and where?",
     "gate": "Is a run good enough, or no worse than a baseline? PASS, FAIL or UNDECIDED.",
     "score": "Score recorded trials again, without calling any API.",
-    "report": "Write a run as one page of HTML: numbers, map, and every trial's steps.",
-    "show": "Show one trial, step by step.",
     "debug": "Step through a trial on the terminal, with a passing one beside it.",
     "fork": "Go on from a step of a recorded trial, or find the step that lost it.",
+    "report": "Write a run as one page of HTML: numbers, map, and every trial's steps.",
+    "ls": "List runs, or the trials of a run.",
+    "show": "Show one trial, step by step.",
     "diff": "Two trials side by side, and the write where they part.",
     "search": "Find the steps of all trials that hold some words.",
     "label": "Say whose fault it was that a trial failed.",
-    "verify": "Replay recorded trials with everything frozen: is anything different?",
-    "ls": "List runs, or the trials of a run.",
     "export": "Write a trial in another format.",
+    "verify": "Replay recorded trials with everything frozen: is anything different?",
     "new": "Make a task of a recorded session or trial.",
-    "store": "Look after the recordings: are they whole, do they hold secrets, and which are old?",
-    "lab": "Plan, forecast, and measure what recordings can tell beyond one number.",
     "doctor": "What is installed, what would be patched, and where recordings go.",
+    "lab": "Plan, forecast, and measure what recordings can tell beyond one number.",
+    "store": "Look after the recordings: are they whole, do they hold secrets, and which are old?",
 }
+_FIRST = 10  # of them are enough for most days
 
 
 class LazyGroup(LazyCommands):
@@ -71,6 +72,7 @@ def _version() -> str:
 @click.command(
     cls=LazyGroup,
     table=_COMMANDS,
+    first=_FIRST,
     module_of=lambda name: f"{__name__}.{name}_command",
     context_settings={"help_option_names": ["-h", "--help"]},
 )

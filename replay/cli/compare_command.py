@@ -22,7 +22,8 @@ from replay.score_compare import ScoreComparison, compare_scores
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .output import console, echo_json, json_option, say
+from .options import errors_option, json_option, score_of_each_option
+from .output import console, echo_json, say
 
 __all__ = ["command"]
 
@@ -37,14 +38,8 @@ __all__ = ["command"]
     help="What was changed on purpose, such as prompt,git; any other decisive difference is refused.",
 )
 @click.option("--scores", nargs=2, metavar="SCORE SCORE", help="Compare two scores of the one run A instead.")
-@click.option("--score", metavar="NAME[@VERSION]", help="Which score counts (default: the primary one of each run).")
-@click.option(
-    "--errors",
-    type=click.Choice(["exclude", "fail"]),
-    default="exclude",
-    show_default=True,
-    help="Leave trials without a verdict out, or count them as failed.",
-)
+@score_of_each_option
+@errors_option
 @click.option("-k", "ks", type=click.IntRange(min=1), multiple=True, help="Only this k; may be given again.")
 @json_option
 @click.pass_obj

@@ -18,7 +18,8 @@ from replay.references import references
 from replay.selection import find_trial
 from replay.view import View
 
-from .output import echo_json, json_option
+from .options import json_option
+from .output import echo_json
 
 __all__ = ["command"]
 

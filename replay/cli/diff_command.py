@@ -18,7 +18,8 @@ from replay.scorefile import read_scores
 from replay.selection import find_trial
 from replay.view import View
 
-from .output import console, echo_json, json_option, say
+from .options import json_option
+from .output import console, echo_json, say
 
 __all__ = ["command"]
 

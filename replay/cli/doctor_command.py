@@ -16,7 +16,8 @@ from replay.patching import adapters, ambient_adapters, patched
 from replay.readings import AMBIENT
 from replay.runs import packages
 
-from .output import echo_json, json_option
+from .options import json_option
+from .output import echo_json
 
 __all__ = ["command"]
 

@@ -31,7 +31,8 @@ from replay.view import View
 from replay.writes import DivergentWrite
 
 from .fork_bar import ForkBar
-from .output import console, echo_json, json_option, messages, say
+from .options import json_option
+from .output import console, echo_json, messages, say
 
 __all__ = ["command"]
 

@@ -19,7 +19,8 @@ from replay.stats.intervals import Target
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .output import console, echo_json, json_option, say
+from .options import errors_option, json_option, score_option
+from .output import console, echo_json, say
 
 __all__ = ["command"]
 
@@ -50,14 +51,8 @@ _EXIT_CODES = {"PASS": 0, "FAIL": 1, "UNDECIDED": 6}
 )
 @click.option("--plan-tasks", type=click.IntRange(min=1), metavar="N", help="Only ask whether so many tasks ...")
 @click.option("--plan-trials", type=click.IntRange(min=1), metavar="N", help="... of so many trials can pass at all.")
-@click.option("--score", metavar="NAME[@VERSION]", help="Which score counts (default: the run's primary one).")
-@click.option(
-    "--errors",
-    type=click.Choice(["exclude", "fail"]),
-    default="exclude",
-    show_default=True,
-    help="Leave trials without a verdict out, or count them as failed.",
-)
+@score_option
+@errors_option
 @click.option("--changed", multiple=True, metavar="NAME[,NAME]", help="With --against: as of `compare`.")
 @click.option("--common", is_flag=True, help="With --against: as of `compare`.")
 @json_option

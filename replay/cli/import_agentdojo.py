@@ -10,7 +10,7 @@ from replay.effects import Effects
 from replay.importers.agentdojo import read_agentdojo
 
 from .importing import effects_option, import_and_tell, run_option
-from .output import json_option
+from .options import json_option
 
 __all__ = ["command"]
 

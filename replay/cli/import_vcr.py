@@ -11,7 +11,8 @@ from cassettes.model import TrialId
 from replay.home import Home
 from replay.importers.vcr import import_vcr
 
-from .output import echo_json, json_option, messages
+from .options import json_option
+from .output import echo_json, messages
 
 __all__ = ["command"]
 

@@ -17,7 +17,8 @@ from replay.report.drift_text import drift_lines
 from replay.rerunning import Terms, named_writes, rerun
 from replay.verify import Checked, check_file
 
-from .output import console, echo_json, json_option, messages, say
+from .options import json_option
+from .output import console, echo_json, messages, say
 from .recorded import recorded_suite, recorded_trials
 
 __all__ = ["command"]

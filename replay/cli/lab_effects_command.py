@@ -13,7 +13,8 @@ from replay.home import Home
 from replay.proposing import effects_text, proposals
 from replay.sources import recordings_of
 
-from .output import console, echo_json, json_option, messages, say
+from .options import json_option
+from .output import console, echo_json, messages, say
 
 __all__ = ["command"]
 

@@ -15,7 +15,8 @@ from replay.stats import Extrapolation
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .output import console, echo_json, json_option, say
+from .options import errors_option, json_option, score_option
+from .output import console, echo_json, say
 
 __all__ = ["command"]
 
@@ -26,14 +27,8 @@ __all__ = ["command"]
     "--runs-per-day", "per_day", type=click.IntRange(min=1), required=True, metavar="N", help="Requests a day."
 )
 @click.option("-k", "ks", type=click.IntRange(min=1), multiple=True, help="Also this k; may be given again.")
-@click.option("--score", metavar="NAME[@VERSION]", help="Which score counts (default: the run's primary one).")
-@click.option(
-    "--errors",
-    type=click.Choice(["exclude", "fail"]),
-    default="exclude",
-    show_default=True,
-    help="Leave trials without a verdict out, or count them as failed.",
-)
+@score_option
+@errors_option
 @json_option
 @click.pass_obj
 def command(

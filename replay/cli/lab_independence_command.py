@@ -11,7 +11,8 @@ from replay.home import Home
 from replay.leakfile import check_independence, told
 from replay.runs import load_run
 
-from .output import console, echo_json, json_option, say
+from .options import json_option
+from .output import console, echo_json, say
 
 __all__ = ["command"]
 

@@ -13,21 +13,16 @@ from replay.runs import load_run
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .output import console, echo_json, json_option, say
+from .options import errors_option, json_option, score_option
+from .output import console, echo_json, say
 
 __all__ = ["command"]
 
 
 @click.command("noise")
 @click.argument("run", metavar="RUN")
-@click.option("--score", metavar="NAME[@VERSION]", help="Which score counts (default: the run's primary one).")
-@click.option(
-    "--errors",
-    type=click.Choice(["exclude", "fail"]),
-    default="exclude",
-    show_default=True,
-    help="Leave trials without a verdict out, or count them as failed.",
-)
+@score_option
+@errors_option
 @json_option
 @click.pass_obj
 def command(

@@ -12,7 +12,8 @@ from replay.spending import money
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .output import console, echo_json, json_option, say
+from .options import json_option, score_option
+from .output import console, echo_json, say
 
 __all__ = ["command"]
 
@@ -42,7 +43,7 @@ __all__ = ["command"]
     multiple=True,
     help="Per task (default: k, 2k, 3k, 4k); again for more.",
 )
-@click.option("--score", metavar="NAME[@VERSION]", help="Which score counts (default: the run's primary one).")
+@score_option
 @json_option
 @click.pass_obj
 def command(

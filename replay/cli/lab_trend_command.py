@@ -15,7 +15,8 @@ from replay.stats import TrendPoint
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .output import console, echo_json, json_option, say
+from .options import errors_option, json_option, score_of_each_option
+from .output import console, echo_json, say
 
 __all__ = ["command"]
 
@@ -34,14 +35,8 @@ _WIDTH = 40
     metavar="N",
     help="Nights between false alarms, on average at least, on each side.",
 )
-@click.option("--score", metavar="NAME[@VERSION]", help="Which score counts (default: the primary one of each run).")
-@click.option(
-    "--errors",
-    type=click.Choice(["exclude", "fail"]),
-    default="exclude",
-    show_default=True,
-    help="Leave trials without a verdict out, or count them as failed.",
-)
+@score_of_each_option
+@errors_option
 @json_option
 @click.pass_obj
 def command(

@@ -14,7 +14,8 @@ from replay.store import Store
 from replay.watching_tasks import Watched, WatchedList, watched
 
 from .ls_command import tell_troubles
-from .output import console, echo_json, json_option, say
+from .options import errors_option, json_option, score_of_each_option
+from .output import console, echo_json, say
 
 __all__ = ["command"]
 
@@ -33,14 +34,8 @@ __all__ = ["command"]
     show_default=True,
     help="With --check: chance of a false alarm, both lists together.",
 )
-@click.option("--score", metavar="NAME[@VERSION]", help="Which score counts (default: the primary one of each run).")
-@click.option(
-    "--errors",
-    type=click.Choice(["exclude", "fail"]),
-    default="exclude",
-    show_default=True,
-    help="Leave trials without a verdict out, or count them as failed.",
-)
+@score_of_each_option
+@errors_option
 @json_option
 @click.pass_obj
 def command(

@@ -17,7 +17,8 @@ from replay.leave_one_out import leave_one_out as covered_by_others
 from replay.recording import Recording
 from replay.sources import recordings_of
 
-from .output import console, echo_json, json_option, messages, say
+from .options import json_option
+from .output import console, echo_json, messages, say
 
 __all__ = ["command"]
 

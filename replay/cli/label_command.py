@@ -20,7 +20,8 @@ from replay.store import Store
 from replay.view import View
 
 from .ls_command import tell_troubles
-from .output import console, echo_json, json_option, messages, say
+from .options import json_option
+from .output import console, echo_json, messages, say
 
 __all__ = ["command"]
 

@@ -19,10 +19,19 @@ class LazyCommands(click.Group):
     Args:
         table: one line of help by name, in the order of the help text.
         module_of: the full name of the module whose ``command`` it is, from the command's name.
+        first: how many stand in the first part of the help text; None for all.
     """
 
-    def __init__(self, *args: Any, table: Mapping[str, str], module_of: Callable[[str], str], **options: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        table: Mapping[str, str],
+        module_of: Callable[[str], str],
+        first: int | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(*args, **options)
+        self._first = first
         self._table = table
         self._module_of = module_of
 
@@ -40,8 +49,12 @@ class LazyCommands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's
         """The list in the help text, without importing anything."""
+        told = list(self._table.items())
         with formatter.section("Commands"):
-            formatter.write_dl(list(self._table.items()))
+            formatter.write_dl(told[: self._first])
+        if self._first is not None:
+            with formatter.section("More commands"):
+                formatter.write_dl(told[self._first :])
 
 
 def accept_home(command: click.Command) -> None:

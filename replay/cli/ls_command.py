@@ -18,7 +18,8 @@ from replay.runs import load_run
 from replay.spending import Cost
 from replay.store import Store, Trouble
 
-from .output import console, echo_json, json_option, messages
+from .options import json_option
+from .output import console, echo_json, messages
 
 __all__ = ["command"]
 

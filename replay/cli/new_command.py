@@ -11,7 +11,8 @@ from replay.selection import find_trial
 from replay.skeleton import write_suite
 from replay.stub import default_path, write_stub
 
-from .output import echo_json, json_option
+from .options import json_option
+from .output import echo_json
 
 __all__ = ["command"]
 

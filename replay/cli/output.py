@@ -9,9 +9,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["console", "echo_json", "json_option", "messages", "say"]
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
+__all__ = ["console", "echo_json", "messages", "say"]
 
 
 def console() -> Console:

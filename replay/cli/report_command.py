@@ -20,7 +20,8 @@ from replay.runs import load_run
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .output import echo_json, json_option, messages
+from .options import errors_option, json_option, score_option
+from .output import echo_json, messages
 
 __all__ = ["command"]
 
@@ -42,14 +43,8 @@ __all__ = ["command"]
     type=click.Choice(["all", "failing", "none"]),
     help="Whose steps it holds (default: all, or those that did not pass if there are more than 400).",
 )
-@click.option("--score", metavar="NAME[@VERSION]", help="Which score counts (default: the run's primary one).")
-@click.option(
-    "--errors",
-    type=click.Choice(["exclude", "fail"]),
-    default="exclude",
-    show_default=True,
-    help="Leave trials without a verdict out, or count them as failed.",
-)
+@score_option
+@errors_option
 @click.option("--open", "opening", is_flag=True, help="Open it in a browser.")
 @json_option
 @click.pass_obj

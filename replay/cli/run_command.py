@@ -24,7 +24,8 @@ from replay.suites import load_suite
 from replay.tasks import Task
 from replay.view import View
 
-from .output import echo_json, json_option, messages
+from .options import json_option
+from .output import echo_json, messages
 from .programs import TakesProgram, code_of, found_program
 
 __all__ = ["carry_out", "command"]

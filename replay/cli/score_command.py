@@ -26,7 +26,8 @@ from replay.scoring import OWN, Rule, Scorer
 from replay.side_by_side import SideBySide, side_by_side
 from replay.store import Store
 
-from .output import echo_json, json_option, messages
+from .options import json_option
+from .output import echo_json, messages
 
 __all__ = ["command"]
 

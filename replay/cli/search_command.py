@@ -16,7 +16,8 @@ from replay.search import Filters, Found, Hit, on_one_line, search
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .output import console, echo_json, json_option, messages
+from .options import json_option
+from .output import console, echo_json, messages
 
 __all__ = ["command"]
 

@@ -24,7 +24,8 @@ from replay.selection import find_trial
 from replay.spending import Cost, is_billed, priced, spent_by
 from replay.view import View
 
-from .output import console, echo_json, json_option, messages, say
+from .options import json_option
+from .output import console, echo_json, messages, say
 
 __all__ = ["command"]
 

@@ -23,7 +23,8 @@ from replay.store import Store
 from replay.tables import flat_rows, write_table
 
 from .ls_command import tell_troubles
-from .output import console, echo_json, json_option, messages, say
+from .options import errors_option, json_option, score_option
+from .output import console, echo_json, messages, say
 
 __all__ = ["command"]
 
@@ -32,14 +33,8 @@ _Extra = Faults | Groups | Card
 
 @click.command("stats")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--score", metavar="NAME[@VERSION]", help="Which score counts (default: the run's primary one).")
-@click.option(
-    "--errors",
-    type=click.Choice(["exclude", "fail"]),
-    default="exclude",
-    show_default=True,
-    help="Leave trials without a verdict out, or count them as failed.",
-)
+@score_option
+@errors_option
 @click.option(
     "--threshold", type=float, metavar="X", help="Values from X on count as passed (default: as the scorer says)."
 )

@@ -21,7 +21,8 @@ from replay.rewriting import redact_file, secrets_in
 from replay.runs import load_run
 from replay.scorefile import carry_scores
 
-from .output import echo_json, json_option, messages
+from .options import json_option
+from .output import echo_json, messages
 
 __all__ = ["command"]
 

@@ -23,7 +23,8 @@ from replay.suite import Suite
 from replay.verify import Checked, check_file, verify_trial
 from replay.view import View
 
-from .output import echo_json, json_option, messages
+from .options import json_option
+from .output import echo_json, messages
 from .recorded import recorded_suite, recorded_trials
 
 __all__ = ["command"]

@@ -14,7 +14,7 @@ def polite(view):
 
 def test_each_of_our_own_scorers_says_what_it_cannot_see():
     assert all(own.blind_to for own in OWN.values())
-    assert BLIND_TO["reward"]
+    assert BLIND_TO["reward@taubench"]
 
 
 def test_what_a_users_scorer_says_is_kept_with_the_run(home):
@@ -29,7 +29,8 @@ def test_what_a_users_scorer_says_is_kept_with_the_run(home):
 def test_one_that_does_not_say_is_unknown(home):
     keep(home, "r/t#0", [read()])
     assert blind_to(home, "r", "polite@3") is None
-    assert blind_to(home, "r", "reward@taubench") == BLIND_TO["reward"]
+    assert blind_to(home, "r", "reward@taubench") == BLIND_TO["reward@taubench"]
+    assert blind_to(home, "r", "reward@elsewhere") is None
 
 
 def test_the_last_line_counts_and_a_damaged_one_does_not(home):
