@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, Final
 
 __all__ = ["Patches"]
@@ -22,6 +24,11 @@ class Patches:
         """Replace ``owner.attribute``; ``label`` is its owner's name for the reader."""
         self._saved.append((owner, attribute, vars(owner).get(attribute, _ABSENT), f"{label}.{attribute}"))
         setattr(owner, attribute, replacement)
+
+    def wrap(self, owner: Any, attribute: str, make: Callable[[Any], Any], label: str) -> None:
+        """Replace ``owner.attribute`` with what ``make`` makes of it, which keeps its name and its docstring."""
+        original = getattr(owner, attribute)
+        self.put(owner, attribute, functools.wraps(original)(make(original)), label)
 
     def restore(self) -> None:
         """Put every original back, the last replacement first."""

@@ -12,11 +12,10 @@ every process where the recorder invites nobody, is told to the recorder by name
 
 from __future__ import annotations
 
-import functools
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -55,15 +54,15 @@ class ProcessesAdapter:
         """Patch the process classes. A second call does nothing."""
         if self._patches:
             return
-        self._put(BaseProcess, "start", _starting, "multiprocessing.process.BaseProcess")
-        self._put(ProcessPoolExecutor, "submit", _submitting, "concurrent.futures.ProcessPoolExecutor")
+        self._patches.wrap(BaseProcess, "start", _starting, "multiprocessing.process.BaseProcess")
+        self._patches.wrap(ProcessPoolExecutor, "submit", _submitting, "concurrent.futures.ProcessPoolExecutor")
         pool = "multiprocessing.pool.Pool"
-        self._put(Pool, "__init__", _making_a_pool, pool)
+        self._patches.wrap(Pool, "__init__", _making_a_pool, pool)
         for method in ("apply_async", "map", "map_async", "starmap", "starmap_async"):
-            self._put(Pool, method, _applying, pool)
+            self._patches.wrap(Pool, method, _applying, pool)
         for method in ("imap", "imap_unordered"):
-            self._put(Pool, method, _drawing, pool)
-        self._put(subprocess.Popen, "__init__", _opening, "subprocess.Popen")
+            self._patches.wrap(Pool, method, _drawing, pool)
+        self._patches.wrap(subprocess.Popen, "__init__", _opening, "subprocess.Popen")
 
     def uninstall(self) -> None:
         """Put back the originals."""
@@ -72,10 +71,6 @@ class ProcessesAdapter:
     def patched(self) -> list[str]:
         """The dotted names that are patched right now."""
         return self._patches.names()
-
-    def _put(self, owner: type, attribute: str, make: Callable[[Any], Any], label: str) -> None:
-        original = getattr(owner, attribute)
-        self._patches.put(owner, attribute, functools.wraps(original)(make(original)), label)
 
 
 # -- what runs in the other process ------------------------------------------------------------------------------------

@@ -12,10 +12,9 @@ an adapter of their own.
 
 from __future__ import annotations
 
-import functools
 import platform
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, copy_context
 from multiprocessing.pool import ThreadPool
@@ -47,14 +46,14 @@ class ThreadsAdapter:
         """Patch the thread classes. A second call does nothing."""
         if self._patches:
             return
-        self._put(threading.Thread, "start", _starting, "threading.Thread")
-        self._put(ThreadPoolExecutor, "submit", _submitting, "concurrent.futures.ThreadPoolExecutor")
+        self._patches.wrap(threading.Thread, "start", _starting, "threading.Thread")
+        self._patches.wrap(ThreadPoolExecutor, "submit", _submitting, "concurrent.futures.ThreadPoolExecutor")
         pool = "multiprocessing.pool.ThreadPool"
-        self._put(ThreadPool, "__init__", _making_a_pool, pool)
+        self._patches.wrap(ThreadPool, "__init__", _making_a_pool, pool)
         for method in ("apply_async", "map", "map_async", "starmap", "starmap_async"):
-            self._put(ThreadPool, method, _applying, pool)
+            self._patches.wrap(ThreadPool, method, _applying, pool)
         for method in ("imap", "imap_unordered"):
-            self._put(ThreadPool, method, _drawing, pool)
+            self._patches.wrap(ThreadPool, method, _drawing, pool)
 
     def uninstall(self) -> None:
         """Put back the originals."""
@@ -63,10 +62,6 @@ class ThreadsAdapter:
     def patched(self) -> list[str]:
         """The dotted names that are patched right now."""
         return self._patches.names()
-
-    def _put(self, owner: type, attribute: str, make: Callable[[Any], Any], label: str) -> None:
-        original = getattr(owner, attribute)
-        self._patches.put(owner, attribute, functools.wraps(original)(make(original)), label)
 
 
 def _starting(original: Any) -> Any:
