@@ -14,7 +14,6 @@ patterns. What a table leaves out stays as the tool itself declares it::
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -27,6 +26,8 @@ from cassettes.canonical import canonical, digest_bytes
 from cassettes.errors import BadInput
 from cassettes.model import Call, Effect
 from cassettes.templates import Template
+
+from .toml_files import read_toml
 
 __all__ = ["AS_DECLARED", "NOTHING_DECLARED", "Declared", "Effects", "effects_in", "read_effects", "recorded_effects"]
 
@@ -129,16 +130,7 @@ def read_effects(place: str | Path | Effects | None) -> Effects:
     if str(place) == NOTHING_DECLARED:
         return Effects(forget=True)
     path = Path(place)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(
-            f"{path} cannot be read: {error}; a TOML file with tables such as [tools.get_order] is needed"
-        ) from error
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path} is no TOML: {error}") from error
+    document = read_toml(path, "tables such as [tools.get_order]")
     unknown = [name for name in document if name not in _TABLES]
     if unknown:
         raise BadInput(f'{path}: unknown table [{unknown[0]}]; there are [tools.NAME] and [http."METHOD HOST/PATH"]')

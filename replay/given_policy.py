@@ -21,7 +21,6 @@ A file of TOML; every key may be left out, and the tables ``tools`` and ``http``
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -35,10 +34,9 @@ from cassettes.errors import BadInput
 from .effects import AS_DECLARED, Effects, effects_in, read_effects
 from .ignoring import checked_rules
 from .on_miss import BY_DEFAULT, EVERYTHING_FAILS, Missed, on_miss_rules
-from .policy import Policy
-from .policy import freeze as freezing
-from .policy import record as recording
+from .policy import Policy, freeze_or_record
 from .selector import Selector
+from .toml_files import read_toml
 
 __all__ = ["GivenPolicy", "settled"]
 
@@ -133,24 +131,13 @@ class GivenPolicy:
             BadInput: there is no such file, or it says what cannot be understood; file, table and key are named.
         """
         path = Path(place)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadInput(
-                f'{path} cannot be read: {error}; a TOML file with keys such as freeze = ["external"] is needed'
-            ) from error
-        try:
-            document = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise BadInput(f"{path} is no TOML: {error}") from error
+        document = read_toml(path, 'keys such as freeze = ["external"]')
         return _in_document(document, path)
 
     @property
     def policy(self) -> Policy:
         """What decides about each call."""
-        if not self.freeze:
-            return recording(live=self.live, emulate=self.emulate, refuse=self.refuse, effects=self.effects)
-        return freezing(
+        return freeze_or_record(
             self.freeze,
             live=self.live,
             emulate=self.emulate,

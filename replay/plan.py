@@ -15,9 +15,7 @@ from cassettes.given import GivenRule
 from .effects import AS_DECLARED, Effects
 from .forking import Fork
 from .on_miss import Missed, on_miss_rules
-from .policy import Policy
-from .policy import freeze as freezing
-from .policy import record as recording
+from .policy import Policy, freeze_or_record
 from .runs import RunFile, git_state, packages
 from .scoring import Scorer
 from .sources import Pool
@@ -98,9 +96,7 @@ class Plan:
     @property
     def policy(self) -> Policy:
         """How calls are answered."""
-        if not self.freeze:
-            return recording(live=self.live, emulate=self.emulate, refuse=self.refuse, effects=self.effects)
-        return freezing(
+        return freeze_or_record(
             self.freeze,
             live=self.live,
             emulate=self.emulate,

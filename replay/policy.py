@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from attrs import frozen
@@ -14,7 +14,7 @@ from .effects import AS_DECLARED, Effects
 from .on_miss import BY_DEFAULT, Missed, on_miss_rules
 from .selector import Selector
 
-__all__ = ["RECORD", "REPLAY", "Action", "Policy", "Selector", "freeze", "record"]
+__all__ = ["RECORD", "REPLAY", "Action", "Policy", "Selector", "freeze", "freeze_or_record", "record"]
 
 Action = Literal["live", "frozen", "emulate", "refuse"]
 
@@ -104,6 +104,26 @@ def record(
     """
     rules = _rules(live, "live") + _rules(emulate, "emulate") + _rules(refuse, "refuse")
     return Policy("record", rules, effects=effects)
+
+
+def freeze_or_record(
+    selectors: Collection[str],
+    *,
+    live: Iterable[str],
+    emulate: Iterable[str],
+    refuse: Iterable[str],
+    on_miss: Missed,
+    ignore: Iterable[str],
+    effects: Effects,
+) -> Policy:
+    """`freeze` where ``selectors`` name something, and `record`, which neither misses nor matches, where they do not.
+
+    Raises:
+        BadInput: a selector has another form.
+    """
+    if not selectors:
+        return record(live=live, emulate=emulate, refuse=refuse, effects=effects)
+    return freeze(selectors, live=live, emulate=emulate, refuse=refuse, on_miss=on_miss, ignore=ignore, effects=effects)
 
 
 def _rules(selectors: Iterable[str], action: Action) -> tuple[tuple[Selector, Action], ...]:
