@@ -10,7 +10,7 @@ from attrs import asdict, frozen
 from cassettes.errors import BadInput
 
 from .outcomes import outcomes_of, refuse_shared_worlds
-from .reliability import Errors, count
+from .reliability import MOST_UNANSWERED, Errors, count
 from .runs import load_run
 from .stats import Extrapolation, Interval, clean_trials, extrapolate, interval
 from .store import Store
@@ -96,7 +96,7 @@ def forecast(
     counted = count(found.trials.values(), errors)
     if not counted.tasks:
         raise BadInput(f"run {run!r}: no trial can be counted by {found.score}")
-    if errors == "exclude" and counted.unanswered > 0.1 * counted.total:
+    if errors == "exclude" and counted.unanswered > MOST_UNANSWERED * counted.total:
         raise BadInput(f"run {run!r}: {counted.unanswered} of {counted.total} trials ended unanswered: no number holds")
     one = interval(counted.successes, counted.trials, 1, "population")
     n = min(counted.trials)

@@ -15,9 +15,11 @@ from attrs import field, frozen
 from cassettes.model import Interaction, TrialId
 
 from .recording import Entry, PastWrite, Recording, context_of
-from .worlds import Missing, World
+from .worlds import Found, Missing, World
 
 __all__ = ["Coverage", "TrialCoverage", "leave_one_out"]
+
+_COUNTED = ("own", "borrowed", "repeated", "emulated", "stale", "missed", "other")
 
 
 @frozen
@@ -28,6 +30,7 @@ class TrialCoverage:
         writes: it holds a call that is declared a write.
         own, borrowed: calls that got an answer, from the next recording of the task or from a later one; those that
             were ``repeated`` are among them.
+        emulated: calls that got an answer which a model had made up: they are not exact.
         stale, missed: calls that got none.
         other: calls whose answer was another than the trial itself got.
         lacking: names of the tools that got no answer, with how often.
@@ -38,6 +41,7 @@ class TrialCoverage:
     own: int = 0
     borrowed: int = 0
     repeated: int = 0
+    emulated: int = 0
     stale: int = 0
     missed: int = 0
     other: int = 0
@@ -61,13 +65,13 @@ class Coverage:
 
     @property
     def exact(self) -> int:
-        """Calls that got an answer."""
+        """Calls that got an answer which the real thing had given."""
         return self.total("own") + self.total("borrowed")
 
     @property
     def calls(self) -> int:
         """All calls that were asked."""
-        return self.exact + self.total("stale") + self.total("missed")
+        return self.exact + sum(map(self.total, ("emulated", "stale", "missed")))
 
     @property
     def lacking(self) -> Counter[str]:
@@ -89,12 +93,11 @@ class Coverage:
     def to_dict(self) -> dict[str, Any]:
         """The numbers as data."""
         writers = self.of(writes=True)
-        names = ("own", "borrowed", "repeated", "stale", "missed", "other")
         return {
             "trials": len(self.trials),
             "calls": self.calls,
             "exact": self.exact,
-            **{name: self.total(name) for name in names},
+            **{name: self.total(name) for name in _COUNTED},
             "whole": self.total("whole"),
             "with_write": len(writers.trials),
             "whole_with_write": writers.total("whole"),
@@ -128,14 +131,19 @@ def _covered(recording: Recording, rotation: Sequence[Recording]) -> TrialCovera
             answer = entry
         else:
             answer = found.entry
-            counts["own" if found.recording is rotation[0] else "borrowed"] += 1
+            counts[_source(found, rotation)] += 1
             counts["repeated"] += found.verdict == "repeated"
             counts["other"] += answer.outcome != entry.outcome
         if interaction.call.may_write:
             writes.append(_past(entry, answer))
     wrote = any(entry.interaction.call.effect == "write" for entry in tools)
-    numbers = {name: counts[name] for name in ("own", "borrowed", "repeated", "stale", "missed", "other")}
-    return TrialCoverage(recording.trial, wrote, **numbers, lacking=dict(lacking))
+    return TrialCoverage(recording.trial, wrote, **{name: counts[name] for name in _COUNTED}, lacking=dict(lacking))
+
+
+def _source(found: Found, rotation: Sequence[Recording]) -> str:
+    if found.verdict == "emulated":
+        return "emulated"
+    return "own" if found.recording is rotation[0] else "borrowed"
 
 
 def _past(asked: Entry, answered: Entry) -> PastWrite:

@@ -12,7 +12,7 @@ from attrs import asdict, frozen
 from cassettes.errors import BadInput
 
 from .outcomes import outcomes_of, refuse_shared_worlds
-from .reliability import Counted, Errors, count
+from .reliability import MOST_UNANSWERED, Counted, Errors, count
 from .run_settings import served_models
 from .runs import RunFile, load_run
 from .stats import Tally, Trend, WithinModel, pass_hat_k, trend
@@ -20,8 +20,6 @@ from .store import Store
 from .task_pairs import Definitions, definitions_of
 
 __all__ = ["LeftOut", "Night", "Nights", "matching_runs", "nights_of"]
-
-_MOST_UNANSWERED = 0.10
 
 
 @frozen
@@ -114,7 +112,7 @@ def nights_of(
         found = outcomes_of(store, file, score)
         refuse_shared_worlds(file, found)
         one = count(found.trials.values(), errors)
-        if errors == "exclude" and one.unanswered > _MOST_UNANSWERED * one.total:
+        if errors == "exclude" and one.unanswered > MOST_UNANSWERED * one.total:
             left_out.append(LeftOut(name, f"{one.unanswered} of {one.total} trials ended unanswered"))
         elif not one.tasks:
             left_out.append(LeftOut(name, "no trial counts"))

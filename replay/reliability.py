@@ -8,7 +8,10 @@ from typing import Literal
 
 from attrs import frozen
 
-__all__ = ["Counted", "TrialOutcome", "count", "count_by_world"]
+__all__ = ["MOST_UNANSWERED", "Counted", "TrialOutcome", "count", "count_by_world"]
+
+MOST_UNANSWERED = 0.10
+"""Share of a run's trials above which no single number holds: the unanswered are not missing at random."""
 
 Errors = Literal["exclude", "fail"]
 

@@ -12,7 +12,7 @@ from cassettes.errors import BadInput
 from .leakfile import known_independence
 from .moved import MovedTask, Numbers, moved_tasks
 from .outcomes import Outcomes, outcomes_of, shares_worlds
-from .reliability import Counted, Errors, count
+from .reliability import MOST_UNANSWERED, Counted, Errors, count
 from .run_settings import SETTINGS, SettingChange, changed_settings, settings_of
 from .runs import RunFile, load_run
 from .stats import FixedDifference, Paired, fixed_differences, paired_differences, pass_hat_k
@@ -20,8 +20,6 @@ from .store import Store
 from .task_pairs import TaskChange, definitions_of, refuse_other_tasks, unpaired_tasks
 
 __all__ = ["RunComparison", "WholeRow", "compare_runs"]
-
-_MOST_UNANSWERED = 0.10  # as in `replay.run_stats`: above this share no single number holds
 
 
 @frozen
@@ -215,7 +213,7 @@ def _only_pass_1(ks: Sequence[int]) -> tuple[int, ...]:
 
 def _check_answered(found: Outcomes, errors: Errors) -> None:
     unanswered = sum(outcome.ending == "unanswered" for outcome in found.trials.values())
-    if errors == "exclude" and unanswered > _MOST_UNANSWERED * len(found.trials):
+    if errors == "exclude" and unanswered > MOST_UNANSWERED * len(found.trials):
         raise BadInput(
             f"run {found.run!r}: {unanswered} of {len(found.trials)} trials ended unanswered, and not at random, so no "
             f"difference can be told; `trialtape stats {found.run}` tells bounds, --errors fail counts them as failed"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,15 +15,15 @@ from .independence import Leak
 from .leakfile import Independence, known_independence
 from .outcomes import resolve_score
 from .prices import prices_of
-from .reliability import Counted, Errors, TrialOutcome, count, count_by_world
+from .reliability import MOST_UNANSWERED, Counted, Errors, TrialOutcome, count, count_by_world
+from .run_coverage import Coverage, coverage_of_rows
 from .runs import load_run
 from .spending import Cost
 from .stats import MeanReward, Summary, WorldSummary, mean_reward, summary, world_summary
 from .store import Store
 
-__all__ = ["Coverage", "RunStats", "run_stats"]
+__all__ = ["RunStats", "run_stats"]
 
-_MOST_UNANSWERED = 0.10  # above this share only bounds are told: the unanswered are not missing at random
 
 _ALMOST = 1e-9  # a threshold of 0.8 is reached by a sum that should be 0.8
 _ALMOST_ONE = 1e-6  # what a score takes for 1
@@ -35,25 +33,6 @@ SELECT t.id, t.digest, t.task, t.idx, t.ending, t.cause, t.coverage, t.writes, s
 FROM trials t LEFT JOIN scores s ON s.trial = t.id AND s.scorer = ? AND s.version = ?
 WHERE t.run = ?
 """
-
-
-@frozen
-class Coverage:
-    """How the frozen calls of a run were answered.
-
-    Attributes:
-        verdicts: calls by verdict.
-        whole: trials all of whose frozen calls were answered, of ``trials`` with frozen calls.
-        whole_with_write, with_write: the same among trials that wrote.
-        emulator: the model that played tools, if one did.
-    """
-
-    verdicts: Mapping[str, int]
-    trials: int
-    whole: int
-    with_write: int
-    whole_with_write: int
-    emulator: str | None = None
 
 
 @frozen
@@ -137,7 +116,7 @@ def run_stats(
     worlds = int(file.config.get("worlds") or 0)
     shares = bool(worlds) and counted.total > worlds * len({o.task for o in outcomes})
     bounded = counted.unanswered > 0
-    hidden = counted.unanswered > _MOST_UNANSWERED * counted.total and errors == "exclude"
+    hidden = counted.unanswered > MOST_UNANSWERED * counted.total and errors == "exclude"
     summed = counted.tasks and not hidden
     if not counted.tasks and not bounded:
         raise BadInput(f"run {run!r}: no trial can be counted by {scorer}@{version}: {_told(counted.left_out)}")
@@ -149,7 +128,7 @@ def run_stats(
         summary=_only(summary(counted.successes, counted.trials), ks) if summed and not shares else None,
         bounds=tuple(b for b in _bounds(outcomes, worlds if shares else 0) if not ks or b[0] in ks) if bounded else (),
         capped_right=sum(1 for o in outcomes if o.ending == "capped" and o.passed),
-        coverage=_coverage(rows, file.config.get("emulator")),
+        coverage=coverage_of_rows(rows, file.config.get("emulator")),
         worlds=file.config.get("source"),
         threshold=threshold,
         reward=_reward(rows),
@@ -212,26 +191,6 @@ def _values(outcomes: Sequence[TrialOutcome], worlds: int) -> dict[int, float]:
         return {row.k: row.across for row in shared.rows if row.across is not None}
     counted = count(outcomes)
     return {row.k: row.pass_hat_k for row in summary(counted.successes, counted.trials, resamples=1).rows}
-
-
-def _coverage(rows: Sequence[Mapping[str, Any]], emulator: str | None) -> Coverage | None:
-    verdicts: Counter[str] = Counter()
-    trials = whole = with_write = whole_with_write = 0
-    for row in rows:
-        covered = json.loads(row["coverage"] or "{}")
-        if not covered and row["ending"] != "unanswered":
-            continue
-        verdicts.update(covered)
-        wrote = bool(row["writes"])
-        answered = row["ending"] != "unanswered" and not covered.get("stale") and not covered.get("missed")
-        trials += 1
-        whole += answered
-        with_write += wrote
-        whole_with_write += wrote and answered
-    if not trials:
-        return None
-    played = emulator if verdicts["emulated"] else None
-    return Coverage(dict(verdicts), trials, whole, with_write, whole_with_write, played)
 
 
 def _told(left_out: Mapping[str, int]) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from rich.table import Table
 from rich.text import Text
 
-from replay.run_stats import Coverage, RunStats
+from replay.run_coverage import Coverage
+from replay.run_stats import RunStats
 from replay.stats import Summary, SummaryRow, WorldSummary
 
 from .score_text import blind_line
@@ -16,7 +17,6 @@ from .score_text import blind_line
 __all__ = ["curve", "head", "notes", "table"]
 
 _WIDTH = 50
-_EXACT = ("own", "borrowed", "repeated")
 
 
 def head(stats: RunStats) -> list[str]:
@@ -205,10 +205,8 @@ def _place(value: float) -> int:
 
 
 def _covered(coverage: Coverage) -> str:
-    calls = sum(coverage.verdicts.values())
-    exact = sum(coverage.verdicts.get(name, 0) for name in _EXACT)
-    others = ", ".join(f"{n} {name}" for name, n in coverage.verdicts.items() if name not in _EXACT)
+    others = "".join(f", {n} {name}" for name, n in coverage.others.items())
     return (
-        f"frozen calls: {exact} of {calls} exact{f', {others}' if others else ''}; answered whole: "
+        f"frozen calls: {coverage.exact} of {coverage.calls} exact{others}; answered whole: "
         f"{coverage.whole} of {coverage.trials} trials, {coverage.whole_with_write} of {coverage.with_write} that write"
     )

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cassettes.canonical import key_of
-from cassettes.model import Call, Error, Interaction, Patch, TrialId, Value
+from cassettes.model import Call, Error, Interaction, Origin, Patch, TrialId, Value
 from replay.effects import AS_DECLARED, Effects, effects_in
 from replay.importers.taubench import read_results
 from replay.leave_one_out import Coverage, leave_one_out
@@ -492,6 +492,18 @@ def counted(tasks, effects=AS_DECLARED):
         ]
         found += leave_one_out(recordings)
     return Coverage(tuple(found)).to_dict()
+
+
+def test_an_answer_that_a_model_made_up_is_never_counted_as_exact():
+    def recorded(trial, verdict):
+        answers = Interaction(0, r("a"), Value("seen"), 0, 1), Interaction(1, r("b"), Value("made"), 2, 3)
+        return Recording(TrialId("baseline", "t", trial), [answers[0], evolve(answers[1], origin=Origin(verdict))])
+
+    one, other = leave_one_out([recorded(0, "live"), recorded(1, "emulated")])
+    assert (one.own, one.emulated, one.whole) == (1, 1, True)
+    assert (other.own, other.emulated) == (2, 0)
+    told = Coverage((one, other)).to_dict()
+    assert (told["calls"], told["exact"], told["emulated"]) == (4, 3, 1)
 
 
 def test_the_airline_recordings_with_declared_effects(airline):

@@ -30,7 +30,6 @@ __all__ = [
     "warnings",
 ]
 
-_EXACT: Final = ("own", "borrowed", "repeated")
 
 _INDEPENDENT: Final = (
     "The trials of a task are independent attempts. An answer from a cache, or a state that was not reset, makes many "
@@ -185,10 +184,8 @@ def coverage_rows(stats: RunStats) -> list[tuple[str, str]]:
     covered = stats.coverage
     if covered is None:
         return []
-    calls = sum(covered.verdicts.values())
-    exact = sum(covered.verdicts.get(name, 0) for name in _EXACT)
-    rows = [("frozen calls", str(calls)), ("exact", f"{exact} of {calls}")]
-    rows += [(name, str(count)) for name, count in covered.verdicts.items() if name not in _EXACT]
+    rows = [("frozen calls", str(covered.calls)), ("exact", f"{covered.exact} of {covered.calls}")]
+    rows += [(name, str(count)) for name, count in covered.others.items()]
     rows.append(("trials answered whole", f"{covered.whole} of {covered.trials}"))
     rows.append(("of those that write", f"{covered.whole_with_write} of {covered.with_write}"))
     return rows

@@ -32,12 +32,44 @@ def test_the_airline_recordings_cover_what_was_measured(call, airline_home, tmp_
     assert told("--effects", str(file)) == declared
 
 
-def test_coverage_is_told_by_task(call, recorded):
-    done = call("lab", "worlds", "base", "--leave-one-out")
+def test_what_a_live_run_could_answer_is_told_by_task(call, recorded):
+    done = call("lab", "worlds", "base")
     assert done.exit_code == 0, done.stderr
     assert "calls" in done.stdout
     assert "answered whole" in done.stdout
     assert [line.split()[0] for line in done.stdout.splitlines() if line.startswith(("a ", "b "))] == ["a", "b"]
+
+
+@pytest.fixture
+def frozen(call, suite_file, recorded, tmp_path):
+    """``base`` frozen by an agent whose odd trials of task ``b`` look for what nobody recorded."""
+    changed = suite_file.read_text().replace("range(3)", 'range(9 if trial.task.id == "b" and trial.index % 2 else 3)')
+    suite_file.write_text(changed)
+    options = ("--source", "base", "--freeze", "external", "--on-miss", "fail", "--trials", 4)
+    assert call("run", suite_file, "--run", "frozen", *options).exit_code == 0
+    return "frozen"
+
+
+def test_how_a_frozen_run_was_answered_is_told_by_task_and_by_writing(call, frozen):
+    told = json.loads(call("lab", "worlds", frozen, "--json").stdout)
+    assert (told["source"], told["calls"], told["exact"]) == ("base", 26, 24)
+    assert (told["trials"], told["whole"], told["with_write"], told["whole_with_write"]) == (8, 6, 6, 6)
+    assert told["unanswered"] == 2
+    assert told["tasks"]["a"]["verdicts"] == {"own": 12}
+    assert told["tasks"]["b"]["verdicts"] == {"own": 12, "missed": 2}
+    done = call("lab", "worlds", frozen)
+    assert "of 26 frozen calls 24 exact, 2 missed" in done.stdout
+    assert "2 of 8 trials ended unanswered" in done.stdout
+    rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line.startswith(("a ", "b "))}
+    assert rows == {"a": ["12/12", "0", "4/4", "4/4"], "b": ["12/14", "2", "2/4", "2/2"]}
+
+
+def test_a_frozen_run_may_be_asked_what_its_trials_hold_for_each_other(call, frozen):
+    told = json.loads(call("lab", "worlds", frozen, "--leave-one-out", "--json").stdout)
+    assert told["trials"] == 6  # those that ended
+    done = call("lab", "worlds", frozen, "--effects", "none")
+    assert done.exit_code == 2
+    assert "--leave-one-out" in done.stderr
 
 
 def test_effects_are_told_with_their_evidence(call, recorded, tmp_path):
@@ -56,14 +88,13 @@ def test_effects_are_told_with_their_evidence(call, recorded, tmp_path):
 
 def test_a_run_of_single_trials_cannot_answer_itself(call, suite_file):
     assert call("run", suite_file, "--run", "one", "-n", "1").exit_code == 0
-    done = call("lab", "worlds", "one", "--leave-one-out")
+    done = call("lab", "worlds", "one")
     assert done.exit_code == 2
     assert "one finished trial only" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["effects", "worlds"])
 def test_an_unknown_run_is_one_line(call, command):
-    options = ["--leave-one-out"] if command == "worlds" else []
-    done = call("lab", command, "nowhere", *options)
+    done = call("lab", command, "nowhere")
     assert done.exit_code == 2
     assert len(done.stderr.splitlines()) == 1
