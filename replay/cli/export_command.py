@@ -68,6 +68,7 @@ def _to_html(wanted: _Wanted) -> None:
     if wanted.output is None:
         raise BadInput("--to html needs -o FILE")
     with Store(wanted.home) as store:
+        store.refresh()
         size = write_page(wanted.output, make_trial_page(store, wanted.view))
     messages().print(f"{wanted.output}: {size / 1000:.0f} kB", markup=False, soft_wrap=True)
 

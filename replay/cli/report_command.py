@@ -69,6 +69,7 @@ def command(
         load_run(place, name)
     with Store(place) as store:
         tell_troubles(store.refresh(runs))
+        store.refresh()  # a trial is compared with those that passed in any run; their troubles are not this run's
         facts = facts_of(store, run, score, errors)
         other = None if against is None else compared_for_page(store, against, run, score, errors)
         progress = Progress(

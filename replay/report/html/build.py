@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from cassettes.errors import CassetteError
 from replay.labels import Label, current, read_labels
 from replay.prices import PriceList, prices_of
-from replay.references import references
+from replay.references import references_in
 from replay.reliability import Errors
 from replay.run_compare import RunComparison, compare_runs
 from replay.run_settings import SETTINGS
@@ -58,7 +58,7 @@ def make_report(
     """The report of a run.
 
     Args:
-        store: an index that is up to date.
+        store: an index that is up to date with all runs: a trial is compared with those that passed in any.
         facts: of the run.
         wanted: which trials' steps it shall hold; None decides by size.
         against: the run compared with another.
@@ -109,7 +109,7 @@ def compared_for_page(
 
 
 def make_trial_page(store: Store, view: View) -> str:
-    """One trial as a page of its own."""
+    """One trial as a page of its own; the index is up to date with all runs."""
     known = (store.home.run(view.id.run) / "run.json").exists()
     file = load_run(store.home, view.id.run) if known else None
     newest = {
@@ -192,7 +192,7 @@ def _trial(known: _Known, trial: TrialFacts) -> tuple[TrialRow, Mapping[str, Any
 
 def _comparison(store: Store, view: View) -> Beside | None:
     try:
-        passing = references(store.home, view)
+        passing = references_in(store, view)
     except CassetteError:  # of another trial, whose own line tells it
         passing = []
     return beside(view, passing)
