@@ -18,11 +18,11 @@ from cassettes.errors import BadInput, CassetteError, TrialtapeError
 from cassettes.model import TrialId
 
 from .home import Home
-from .labels import current, read_labels
+from .labels import Label, current, read_labels
 from .migrations import MIGRATIONS
 from .rows import INTERACTION_COLUMNS, UNREADABLE, Row, clean, rows_of, unreadable_row
 from .runs import load_run
-from .scorefile import read_scores
+from .scorefile import KeptScore, read_scores
 from .view import View
 
 __all__ = ["Store", "Trouble"]
@@ -124,13 +124,8 @@ class Store:
         row = self.db.execute("SELECT scores_seen, labels_seen FROM runs WHERE name = ?", [run]).fetchone()
         if not stale and not gone and row == seen:
             return troubles
-        read: list[tuple[Row, list[Row]]] = []
-        for trial, path, stat in stale:
-            try:
-                read.append(rows_of(trial, View(path, self.home), stat.st_mtime_ns, stat.st_size))
-            except CassetteError as error:
-                troubles.append(Trouble(path, str(error)))
-                read.append((unreadable_row(trial, path, str(error), stat.st_mtime_ns, stat.st_size), []))
+        read, unreadable = self._read(stale)
+        troubles += unreadable
         labels, damaged = read_labels(self.home, run)
         troubles += [Trouble(self.home.run(run) / "labels.jsonl", problem) for problem in damaged]
         if damaged:
@@ -140,23 +135,23 @@ class Store:
             _forget_trials(connection, changed)
             connection.executemany(_insert("trials", 24), [trial for trial, _ in read])
             connection.executemany(_INTERACTIONS, [row for _, rows in read for row in rows])
-            # A score is of the cassette that was scored: one that took its place since has none until it is scored.
-            digests = dict(connection.execute("SELECT id, digest FROM trials WHERE run = ?", [run]).fetchall())
-            connection.execute("DELETE FROM scores WHERE run = ?", [run])
-            kept = [
-                (run, s.trial, s.scorer, s.version, s.value, s.passed, s.evidence, s.digest, s.at)
-                for s in read_scores(self.home, run)
-                if s.trial in digests and s.digest == digests[s.trial]
-            ]
-            connection.executemany(_insert("scores", 9), kept)
-            connection.execute("DELETE FROM labels WHERE run = ?", [run])
-            said = [
-                (lb.trial, lb.author, run, lb.fault, lb.type, lb.step, lb.note, lb.digest, lb.at)
-                for lb in current(labels)
-                if lb.trial in digests and lb.digest == digests[lb.trial]
-            ]
-            connection.executemany(_insert("labels", 9), [clean(row) for row in said])
+            _keep_scores(connection, run, read_scores(self.home, run))
+            _keep_labels(connection, run, current(labels))
         return troubles
+
+    def _read(
+        self, files: Iterable[tuple[TrialId, Path, os.stat_result]]
+    ) -> tuple[list[tuple[Row, list[Row]]], list[Trouble]]:
+        """The rows of these trials; of one that cannot be read, a row that says so."""
+        read: list[tuple[Row, list[Row]]] = []
+        troubles = []
+        for trial, path, stat in files:
+            try:
+                read.append(rows_of(trial, View(path, self.home), stat.st_mtime_ns, stat.st_size))
+            except CassetteError as error:
+                troubles.append(Trouble(path, str(error)))
+                read.append((unreadable_row(trial, path, str(error), stat.st_mtime_ns, stat.st_size), []))
+        return read, troubles
 
 
 def _open(path: Path) -> sqlite_utils.Database:
@@ -206,6 +201,34 @@ def _forget_trials(connection: sqlite3.Connection, trials: Iterable[str]) -> Non
     ids = [(trial,) for trial in trials]
     connection.executemany("DELETE FROM interactions WHERE trial = ?", ids)
     connection.executemany("DELETE FROM trials WHERE id = ?", ids)
+
+
+def _keep_scores(connection: sqlite3.Connection, run: str, scores: Iterable[KeptScore]) -> None:
+    """A score is of the cassette that was scored: one that took its place since has none until it is scored."""
+    digests = _digests(connection, run)
+    connection.execute("DELETE FROM scores WHERE run = ?", [run])
+    rows = [
+        (run, s.trial, s.scorer, s.version, s.value, s.passed, s.evidence, s.digest, s.at)
+        for s in scores
+        if s.trial in digests and s.digest == digests[s.trial]
+    ]
+    connection.executemany(_insert("scores", 9), rows)
+
+
+def _keep_labels(connection: sqlite3.Connection, run: str, labels: Iterable[Label]) -> None:
+    """As a score, a label is of one cassette."""
+    digests = _digests(connection, run)
+    connection.execute("DELETE FROM labels WHERE run = ?", [run])
+    rows = [
+        (lb.trial, lb.author, run, lb.fault, lb.type, lb.step, lb.note, lb.digest, lb.at)
+        for lb in labels
+        if lb.trial in digests and lb.digest == digests[lb.trial]
+    ]
+    connection.executemany(_insert("labels", 9), [clean(row) for row in rows])
+
+
+def _digests(connection: sqlite3.Connection, run: str) -> dict[str, str | None]:
+    return dict(connection.execute("SELECT id, digest FROM trials WHERE run = ?", [run]).fetchall())
 
 
 def _forget_run(connection: sqlite3.Connection, run: str) -> None:
