@@ -270,10 +270,18 @@ def test_a_cancelled_model_call_is_cancelled_again_in_replay(trial):
         await asyncio.get_running_loop().create_future()
 
     async def agent():
-        http = openai.DefaultAsyncHttpxClient(transport=httpx2.MockTransport(never))
+        limit = asyncio.timeout(None)
+
+        async def about_to_send(request):
+            loop = asyncio.get_running_loop()
+            loop.call_soon(limit.reschedule, loop.time())  # runs when the call waits for its answer
+
+        http = openai.DefaultAsyncHttpxClient(
+            transport=httpx2.MockTransport(never), event_hooks={"request": [about_to_send]}
+        )
         async with async_client("http://nowhere.test/v1", http_client=http) as c:
             with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.01):
+                async with limit:
                     await c.chat.completions.create(**ASKED)
         return quote("94105")
 
