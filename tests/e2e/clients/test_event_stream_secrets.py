@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import anthropic
 import botocore.config
@@ -17,6 +15,7 @@ import trialtape as tt
 from cassettes.values import pack
 from replay.cli import main
 from tests.protocols import AWS_EVENTS, aws_event
+from tests.serving import Quiet, served
 
 KEY = "sk-proj-Sp1itAAAABBBBCCCCDDDDEEEEFFFFGGGG"
 PASSWORD = "hunter2-very-long-password"
@@ -53,12 +52,7 @@ def invoke():
         yield "chunk", {"bytes": base64.b64encode(json.dumps(event).encode()).decode(), "p": "abcdefghijklm"}
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *args):
-        pass
-
+class _Handler(Quiet):
     def do_POST(self):
         self.rfile.read(int(self.headers["content-length"]))
         events = converse() if self.path.endswith("/converse-stream") else invoke()
@@ -77,21 +71,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def bedrock():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
-    server.step = 100
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-
-    def stop():
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-    server.stop = stop
-    yield server
-    stop()
+    with served(_Handler, step=100) as server:
+        yield server
 
 
 def client(url):

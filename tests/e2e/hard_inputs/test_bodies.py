@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import aiohttp
 import httpx
@@ -20,6 +18,7 @@ from click.testing import CliRunner
 import trialtape as tt
 from replay.cli import main
 from tests.provider import BINARY
+from tests.serving import Quiet, served
 
 ODD = {
     "nul": json.dumps({"text": "a\0b"}).encode(),
@@ -31,13 +30,8 @@ ODD = {
 }
 
 
-class _Echo(BaseHTTPRequestHandler):
+class _Echo(Quiet):
     """Gives back what it got, byte by byte."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *args):
-        pass
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
@@ -51,21 +45,8 @@ class _Echo(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def echo():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Echo)
-    server.daemon_threads = True
-    server.count = 0
-    server.url = f"http://127.0.0.1:{server.server_port}/"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-
-    def stop():
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-    server.stop = stop
-    yield server
-    stop()
+    with served(_Echo, count=0) as server:
+        yield server
 
 
 def test_row_07_other_messages_to_the_same_url_are_refused_and_explained(trial, provider):
@@ -220,7 +201,7 @@ def test_row_27_telemetry_is_excluded_by_rule_shown_by_doctor_and_never_in_the_m
 def test_row_29_another_order_of_keys_or_another_spelling_is_the_same_request(trial, echo, other):
     def agent(body):
         headers = {"content-type": "application/json"}
-        return httpx2.post(f"{echo.url}v1/chat/completions", content=body.encode(), headers=headers).status_code
+        return httpx2.post(f"{echo.url}/v1/chat/completions", content=body.encode(), headers=headers).status_code
 
     with trial():
         agent('{"model": "m", "messages": ["ü"]}')
