@@ -53,7 +53,7 @@ def invoke():
 
 
 class _Handler(Quiet):
-    def do_POST(self):
+    def do_POST(self):  # noqa: N802  # the name that http.server calls
         self.rfile.read(int(self.headers["content-length"]))
         events = converse() if self.path.endswith("/converse-stream") else invoke()
         stream = b"".join(aws_event(kind, json.dumps(event).encode()) for kind, event in events)
