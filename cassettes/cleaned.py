@@ -33,8 +33,13 @@ def cleaned_interaction(interaction: Interaction, redactor: Redactor, counts: Co
 
 
 def cleaned_header(header: Header, redactor: Redactor, counts: Counter[str]) -> Header:
-    """The header: of it, what the task says."""
-    if header.task_definition is None or not redactor.has_text_rules:
+    """The header: of it, what the task says, and what the agent was given."""
+    if not redactor.has_text_rules:
+        return header
+    if "settings" in header.config:
+        settings = redactor.value(header.config["settings"], counts)
+        header = evolve(header, config={**header.config, "settings": settings})
+    if header.task_definition is None:
         return header
     kept = {"digests", "id"}
     told = {k: v if k in kept else redactor.value(v, counts) for k, v in header.task_definition.items()}

@@ -65,7 +65,7 @@ def trial_of(
         task=task,
         source=_world(plan, home, identity, pool) if pool else None,
         config=trial_config(plan, identity.index, len(pool)),
-        environ=os.environ,
+        environ={**os.environ, **plan.variant.env},
         throttle=throttle,
         redact=plan.redact,
         emulator=plan.given.emulator,
@@ -81,10 +81,10 @@ def trial_of(
 
 
 def _world(plan: Plan, home: Home, identity: TrialId, pool: Pool) -> World:
-    """The world of a trial, with what earlier trials of the run called live in it."""
+    """The world of a trial, with what earlier trials of the run, and of those beside it, called live in it."""
     number = plan.world_of(identity.index, len(pool))
-    shares = plan.worlds is not None
-    return world_of(pool, number, extensions_of(home, identity, number, plan.policy) if shares else ())
+    runs = (*((plan.name,) if plan.worlds is not None else ()), *plan.beside)
+    return world_of(pool, number, extensions_of(home, identity, number, plan.policy, runs))
 
 
 def attempted(trial: Trial, agent: Callable[[Any], Any], timeout: float | None) -> Attempt:

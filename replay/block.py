@@ -27,6 +27,7 @@ from .setup import Setup, seeded_by
 from .sources import extensions_of, pool_of, recording_of, world_of
 from .tasks import Task
 from .trial import Trial
+from .variant import as_recorded
 from .view import open_trial
 from .worlds import World
 
@@ -118,8 +119,9 @@ def trial(
     forked = None
     if fork is not None and at is not None:
         wish = Wish(given.freeze, _texts(allow_live), given.missed, given.ignore, edit, given.effects)
-        forked = fork_of(open_trial(fork, place), at, wish)
-        answers = _Answers(RECORD, forked.config)
+        parent = open_trial(fork, place)
+        forked = fork_of(parent, at, wish)
+        answers = _Answers(RECORD, {**forked.config, **as_recorded(parent.cassette.header)})
     elif replay is not None:
         answers = _replayed(place, replay, given.ignore, seed)
     elif source is not None:
@@ -216,7 +218,12 @@ def _replayed(home: Home, replay: str, ignore: tuple[str, ...], seed: int) -> _A
         evolve(REPLAY, ignore=ignore),
         config={"mode": "replay", "seed": view.cassette.header.config.get("seed", seed)},
         source=Playback(recording_of(view, ignore)),
-        drawn_from={"pool": {}, "replay": replay, "seed_of": str(seeded_by(view.cassette.header))},
+        drawn_from={
+            "pool": {},
+            "replay": replay,
+            "seed_of": str(seeded_by(view.cassette.header)),
+            **as_recorded(view.cassette.header),
+        },
         seed_of=seeded_by(view.cassette.header),
     )
 
@@ -234,7 +241,7 @@ def _frozen(home: Home, identity: TrialId, given: GivenPolicy, source: str, worl
             "on_miss": policy.on_miss.to_list(),
             "seed": seed,
         },
-        source=world_of(pool, number, extensions_of(home, identity, number, policy)),
+        source=world_of(pool, number, extensions_of(home, identity, number, policy, [identity.run])),
         drawn_from={
             "pool": {str(recording.trial): digest for recording, digest in pool},
             "world": number,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from cassettes.errors import BudgetReached
 from cassettes.model import Interaction
@@ -13,13 +13,13 @@ __all__ = ["Budget"]
 
 
 class Budget:
-    """The money of one run.
+    """The money of runs that are carried out together.
 
     Args:
-        run: the run's name.
+        runs: their names.
         limit: in the currency of ``prices``; None for no limit.
         prices: by model; empty if costs are not told.
-        before: the calls of each recording that earlier sessions of the run made.
+        before: the calls of each recording that earlier sessions of these runs made.
 
     Attributes:
         cost: of this session; None without prices.
@@ -29,10 +29,14 @@ class Budget:
     """
 
     def __init__(
-        self, run: str, limit: float | None, prices: Mapping[str, Price], before: Iterable[Iterable[Interaction]]
+        self,
+        runs: Sequence[str],
+        limit: float | None,
+        prices: Mapping[str, Price],
+        before: Iterable[Iterable[Interaction]],
     ) -> None:
         self.cost = 0.0 if prices else None
-        self._run = run
+        self._runs = runs
         self._limit = limit
         self._prices = prices
         self._spent = 0.0 if limit is None else sum(cost_of(calls, prices) for calls in before)
@@ -51,6 +55,10 @@ class Budget:
         self._spent += cost
         if self._limit is not None and self._spent >= self._limit:
             raise BudgetReached(
-                f"run {self._run!r}: {self._spent:.4f} of {self._limit:.4f} is spent; "
+                f"{self._name}: {self._spent:.4f} of {self._limit:.4f} is spent; "
                 "the same command with a higher --max-cost goes on"
             )
+
+    @property
+    def _name(self) -> str:
+        return f"run{'s' if len(self._runs) > 1 else ''} {' and '.join(map(repr, self._runs))}"

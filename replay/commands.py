@@ -112,13 +112,15 @@ def environ_for(trial: Trial) -> dict[str, str]:
     if invitation is None:
         raise BadInput(f"{trial.id} takes no calls of other processes")
     told = {"TASK": trial.task.id, "INDEX": str(trial.index), "SEED": str(trial.seed)}
-    return environ_of({**invitation.to_environ(), **{f"TRIALTAPE_{name}": text for name, text in told.items()}})
+    joins = {**invitation.to_environ(), **{f"TRIALTAPE_{name}": text for name, text in told.items()}}
+    return environ_of(joins, trial.environ)
 
 
-def environ_of(added: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment with ``added``, in which Python processes look at it when they start."""
-    before = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part and Path(part) != BOOT]
-    return {**os.environ, **added, "PYTHONPATH": os.pathsep.join([str(BOOT), *before])}
+def environ_of(added: Mapping[str, str], environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment (None: this process's) with ``added``, in which Python processes look at it when they start."""
+    base = os.environ if environ is None else environ
+    before = [part for part in base.get("PYTHONPATH", "").split(os.pathsep) if part and Path(part) != BOOT]
+    return {**base, **added, "PYTHONPATH": os.pathsep.join([str(BOOT), *before])}
 
 
 def _waited_for(process: subprocess.Popen[bytes], trial: Trial) -> int | None:

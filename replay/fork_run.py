@@ -21,9 +21,11 @@ from .plan import Plan
 from .prices import Price, PriceList
 from .progress import Progress, RunResult
 from .runner import carry_out
+from .running import Job
 from .spending import cost_of
 from .suite import Suite
 from .tasks import Task, digests_of, fresh_state
+from .variant import variant_of_trial
 from .view import View
 
 __all__ = ["Continued", "Terms", "continue_from"]
@@ -112,9 +114,10 @@ def continue_from(
             redact=suite.redact,
             ambient=tuple(view.cassette.header.config.get("ambient", ())),
             fork=fork,
+            variant=variant_of_trial(view.cassette.header, suite.settings),
         )
         told = progress(fork.at, name)
-        result = carry_out(plan, [task], suite.agent, suite.scorers, prices, home.root, told)
+        result = carry_out(Job(plan, [task], suite.agent, suite.scorers, prices), home.root, told)
         yield Continued(fork, name, result)
 
 

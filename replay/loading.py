@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from cassettes.errors import BadInput, TrialtapeError
 
-__all__ = ["load_name", "load_object"]
+__all__ = ["load_agent", "load_name", "load_object"]
 
 
 def load_object(spec: str, default: str) -> Any:
@@ -29,6 +30,18 @@ def load_object(spec: str, default: str) -> Any:
     if not hasattr(module, wanted):
         raise BadInput(f"{path} defines no {wanted!r}; name what it defines as {path}:NAME")
     return getattr(module, wanted)
+
+
+def load_agent(spec: str) -> Callable[[Any], Any]:
+    """The agent that ``FILE.py:NAME`` names; without a name, ``agent``.
+
+    Raises:
+        BadInput: there is none.
+    """
+    found: Callable[[Any], Any] = load_object(spec, "agent")
+    if not callable(found):
+        raise BadInput(f"{spec} names a {type(found).__name__}; an agent is a function of the trial")
+    return found
 
 
 def load_name(spec: str) -> tuple[Path, str]:

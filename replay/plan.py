@@ -20,6 +20,7 @@ from .runs import RunFile, git_state, packages
 from .scoring import Scorer
 from .sources import Pool
 from .tasks import Task, digests_of, fresh_state
+from .variant import Variant
 
 __all__ = ["Plan", "check_worlds", "run_file", "trial_config"]
 
@@ -35,6 +36,8 @@ class Plan:
         given: how calls are answered, as the user says it.
         fork: all trials go on from there, instead of from the beginning.
         settings: of the agent, as a `replay.dialogue.Dialogue` tells them.
+        variant: in what the agent differs from the suite's own.
+        beside: runs in the same worlds: what a trial of them called live in a world answers there, here too.
         policy_told: the name, digest and content of the policy that was given as one, if one was.
     """
 
@@ -55,6 +58,8 @@ class Plan:
     command: tuple[str, ...] = ()
     policy_told: Mapping[str, Any] = field(factory=dict)
     settings: Mapping[str, Any] = field(factory=dict)
+    variant: Variant = field(factory=Variant)
+    beside: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         if self.trials < 1 or self.concurrency < 1 or self.retries < 0:
@@ -148,6 +153,7 @@ def run_file(
 def trial_config(plan: Plan, index: int, worlds: int) -> dict[str, Any]:
     """What the cassette of trial ``index`` says of its making; ``worlds`` is 0 where nothing is frozen."""
     config: dict[str, Any] = {"mode": plan.policy.mode, "seed": plan.seed, "timeout": plan.timeout}
+    config |= plan.variant.config
     config |= _options(plan)
     if plan.policy_told:
         config |= {"policy": {name: plan.policy_told[name] for name in ("name", "digest")}}

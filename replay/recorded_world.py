@@ -20,6 +20,7 @@ from .setup import Setup, seeded_by
 from .suite import Suite
 from .tagless import TaglessWorld, tagless, tagless_recording
 from .tasks import Task
+from .variant import environ_of_trial, settings_of_trial
 from .view import View
 
 __all__ = ["setup_of"]
@@ -61,8 +62,9 @@ def setup_of(view: View, suite: Suite, task: Task, selectors: Sequence[str], fol
             "seed": header.config.get("seed", 0),
             "ignore": list(rules),
             "seed_of": str(seeded),
+            "settings": settings_of_trial(header, suite.settings),
         },
-        environ=os.environ,
+        environ=environ_of_trial(header, os.environ),
         redact=suite.redact,
         seed_of=seeded,
     )

@@ -26,6 +26,7 @@ from .setup import Setup, seeded_by
 from .sources import recording_of
 from .suite import Suite
 from .trial import Trial
+from .variant import environ_of_trial, settings_of_trial
 from .view import View
 
 __all__ = ["Terms", "named_writes", "rerun"]
@@ -92,8 +93,12 @@ def rerun(view: View, home: Home, suite: Suite, terms: Terms, only: Collection[i
             policy=evolve(REPLAY, ignore=rules, effects=effects),
             task=task,
             source=source,
-            config={"mode": "replay", "seed": header.config.get("seed", 0)},
-            environ=os.environ,
+            config={
+                "mode": "replay",
+                "seed": header.config.get("seed", 0),
+                "settings": settings_of_trial(header, suite.settings),
+            },
+            environ=environ_of_trial(header, os.environ),
             redact=suite.redact,
             seed_of=seeded_by(header),
         )

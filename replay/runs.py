@@ -19,7 +19,7 @@ from cassettes.errors import BadInput, CorruptCassette
 
 from .home import Home, writing
 
-__all__ = ["RunFile", "git_state", "load_run", "open_run", "packages", "pool_pinned_by"]
+__all__ = ["RunFile", "git_state", "load_run", "open_run", "packages", "pool_pinned_by", "refuse_other_run"]
 
 _SEEN = ("trialtape", "openai", "anthropic", "google-genai", "httpx", "httpx2", "mcp", "vcrpy")
 
@@ -86,7 +86,20 @@ def open_run(home: Home, run: RunFile) -> RunFile:
         pass
     finally:
         temporary.unlink()
-    known = load_run(home, run.name)
+    return _same(load_run(home, run.name), run)
+
+
+def refuse_other_run(home: Home, run: RunFile) -> None:
+    """See that the run does not exist under another configuration; nothing is written.
+
+    Raises:
+        BadInput: it does.
+    """
+    if (home.run(run.name) / "run.json").exists():
+        _same(load_run(home, run.name), run)
+
+
+def _same(known: RunFile, run: RunFile) -> RunFile:
     wanted = json.loads(json.dumps({"config": run.config, "pool": run.pool}))
     found = {"config": dict(known.config), "pool": dict(known.pool)}
     if wanted != found:

@@ -88,15 +88,23 @@ def world_of(pool: Pool, number: int, extensions: Sequence[Recording] = ()) -> W
     return World([*recordings[start:], *recordings[:start]], extensions)
 
 
-def extensions_of(home: Home, identity: TrialId, world: int, policy: Policy) -> list[Recording]:
-    """The other finished trials of a frozen run that live in the same world of the same task, by index.
+def extensions_of(home: Home, identity: TrialId, world: int, policy: Policy, runs: Sequence[str]) -> list[Recording]:
+    """The other finished trials that live in the same world of the same task, by index, then in the order of the runs.
+
+    Args:
+        home: where the recordings lie.
+        identity: the trial that is to live there.
+        world: its number.
+        policy: under which all of these runs are made.
+        runs: frozen runs of the same recorded worlds.
 
     Raises:
         CassetteError: one cannot be read.
     """
     found = []
-    for trial, path in home.trials(identity.run):
-        if trial.task != identity.task or trial.index == identity.index:
+    others = [(trial, path) for run in runs for trial, path in home.trials(run) if trial.task == identity.task]
+    for trial, path in sorted(others, key=lambda other: other[0].index):
+        if trial == identity:
             continue
         try:
             view = View(path, home)

@@ -11,17 +11,16 @@ from attrs import field, frozen
 from cassettes.errors import BadInput
 from cassettes.given import given_rules
 
-from .commands import Command
-from .dialogue import Dialogue
 from .effects import Effects
-from .given_policy import GivenPolicy, settled
-from .plan import Plan
-from .prices import Price, PriceList
+from .given_policy import GivenPolicy
+from .prices import Price
 from .progress import Progress, RunResult
-from .readings import ambient_kinds
+from .run_terms import RunTerms
 from .runner import carry_out
+from .running import Job
 from .scoring import Scorer, as_scorer, task_checks
 from .tasks import Task
+from .variant import Variant, checked_settings
 
 __all__ = ["Price", "Suite"]
 
@@ -44,6 +43,8 @@ class Suite:
         scorers: the first is the run's primary one; default `task_checks`.
         prices: by model, in USD if the table's are used too; they win over the table that comes with trialtape.
         redact: more that is removed before anything is written, as of `replay.block.trial`.
+        settings: by name, what the agent is told of how to do its work, as ``trial.settings``; kept in the run and its
+            cassettes. The arms of an A/B run (see `replay.arms`) may give others.
     """
 
     tasks: Sequence[Task] = field(converter=_tasks)
@@ -51,6 +52,7 @@ class Suite:
     scorers: Sequence[Scorer] = field(default=None, converter=_scorers)
     prices: Mapping[str, Price] = field(factory=dict)
     redact: Any = field(default=(), converter=given_rules, repr=False)
+    settings: Mapping[str, Any] = field(factory=dict, converter=checked_settings)
 
     def __attrs_post_init__(self) -> None:
         if not self.tasks:
@@ -118,32 +120,37 @@ class Suite:
             BadInput: the arguments do not go together, or the run exists under another configuration.
             BudgetReached: ``max_cost`` is spent.
         """
-        options = GivenPolicy(
-            freeze=() if freeze is None else freeze,
-            on_miss=on_miss,
-            offline=offline,
-            ignore=ignore,
-            effects=effects,
-            emulator=emulator,
-        )
-        given = settled(policy, options)
-        plan = Plan(
-            name=name,
+        terms = RunTerms(
             trials=trials,
             concurrency=concurrency,
             timeout=timeout,
             retries=retries,
             max_cost=max_cost,
+            freeze=freeze,
             source=source,
+            worlds=worlds,
+            on_miss=on_miss,
+            offline=offline,
+            ignore=ignore,
+            ambient=ambient,
+            effects=effects,
+            policy=policy,
+            emulator=emulator,
             seed=seed,
             origin=origin,
-            given=given,
-            redact=self.redact,
-            ambient=ambient_kinds(ambient),
-            policy_told=given.told if policy is not None else {},
-            worlds=worlds,
-            command=self.agent.words if isinstance(self.agent, Command) else (),
-            settings=self.agent.settings if isinstance(self.agent, Dialogue) else {},
         )
-        prices = PriceList(self.prices) if self.prices or max_cost is not None else {}
-        return carry_out(plan, self.tasks, self.agent, self.scorers, prices, home, progress)
+        return carry_out(self.job(name, terms), home, progress)
+
+    def job(self, name: str, terms: RunTerms, variant: Variant | None = None) -> Job:
+        """The run that `run` carries out.
+
+        Args:
+            name: its name.
+            terms: under which it is made.
+            variant: what the agent is given; None gives it the suite's settings.
+
+        Raises:
+            BadInput: the terms do not go together.
+        """
+        plan = terms.plan(name, self.agent, self.redact, variant or Variant(self.settings))
+        return Job(plan, self.tasks, self.agent, self.scorers, terms.prices(self.prices))

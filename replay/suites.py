@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import evolve
+
 from cassettes.errors import BadInput
 
 from .commands import Command
 from .home import Home
-from .loading import load_object
-from .runs import load_run
+from .loading import load_agent, load_object
+from .runs import RunFile, load_run
 from .suite import Suite
 from .tasks import Task
 
@@ -41,9 +43,11 @@ def suite_of_run(home: Home, run: str, tasks: Iterable[Task], wanted_for: str) -
         BadInput: it names no agent.
     """
     known = (home.run(run) / "run.json").exists()
-    about = load_run(home, run).about if known else {}
+    file = load_run(home, run) if known else RunFile(run)
+    about = file.about
     if about.get("suite"):
-        return load_suite(str(about["suite"])), str(about["suite"])
+        suite, agent = load_suite(str(about["suite"])), file.config.get("agent")
+        return (evolve(suite, agent=load_agent(agent)) if agent else suite), str(about["suite"])
     if about.get("command"):
         return Suite(tasks={task.id: task for task in tasks}.values(), agent=Command(about["command"])), None
     raise BadInput(f"{run!r} names no suite, so there is no agent {wanted_for}; give one with --suite SUITE.py")

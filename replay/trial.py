@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from contextlib import ExitStack
+from copy import deepcopy
 from types import TracebackType
 from typing import Any, Self
 
@@ -52,6 +53,8 @@ class Trial:
         task: the task.
         state: the fresh tracked state of this trial: made by the task, or given to `track`.
         digests: of what makes the task this task.
+        settings: what the agent is told of how to do its work: of the suite, or of an arm of an A/B run.
+        environ: the environment of the program that is the agent.
         seed: stable for the run's seed, the task and the index; for the agent's own use.
     """
 
@@ -60,6 +63,8 @@ class Trial:
         self.task = setup.task
         self.state: Any = fresh_state(setup.task)
         self.seed = setup.seed_for(setup.id)
+        self.settings: dict[str, Any] = deepcopy(dict(setup.config.get("settings", {})))
+        self.environ = setup.environ
         self.ending: Ending | None = None
         self._setup = setup
         self._capped: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
@@ -12,7 +13,7 @@ T = TypeVar("T")
 
 
 class Turns(Generic[T]):
-    """Hands things out in their order; of each chain one at a time.
+    """Hands things out, always the first that need not wait; of each chain one at a time.
 
     Args:
         things: in the order in which they are wanted.
@@ -20,16 +21,17 @@ class Turns(Generic[T]):
     """
 
     def __init__(self, things: Iterable[T], chain_of: Callable[[T], Hashable]) -> None:
+        self._things = list(things)
         self._chain_of = chain_of
-        self._behind: dict[Hashable, deque[T]] = {}
-        self._ready: deque[T] = deque()
-        for thing in things:
+        self._behind: dict[Hashable, deque[int]] = {}
+        self._ready: list[int] = []  # a heap of places in the list
+        for place, thing in enumerate(self._things):
             chain = chain_of(thing)
             if chain in self._behind:
-                self._behind[chain].append(thing)
+                self._behind[chain].append(place)
             else:
                 self._behind[chain] = deque()
-                self._ready.append(thing)
+                self._ready.append(place)
 
     @property
     def is_over(self) -> bool:
@@ -38,10 +40,21 @@ class Turns(Generic[T]):
 
     def next(self) -> T | None:
         """The next thing that need not wait, or None."""
-        return self._ready.popleft() if self._ready else None
+        return self._things[heapq.heappop(self._ready)] if self._ready else None
 
     def finished(self, thing: T) -> None:
         """The one behind it in its chain need not wait any more."""
         behind = self._behind[self._chain_of(thing)]
         if behind:
-            self._ready.append(behind.popleft())
+            heapq.heappush(self._ready, behind.popleft())
+
+    def keep(self, wanted: Callable[[T], bool]) -> None:
+        """Forget what was not handed out and is not wanted any more."""
+        for chain, places in self._behind.items():
+            self._behind[chain] = deque(place for place in places if wanted(self._things[place]))
+        ready, self._ready = self._ready, []
+        for place in ready:
+            if wanted(self._things[place]):
+                heapq.heappush(self._ready, place)
+            else:
+                self.finished(self._things[place])

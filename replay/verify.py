@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -26,6 +26,7 @@ from .setup import Setup, seeded_by
 from .sources import recording_of
 from .tasks import Task
 from .trial import Trial
+from .variant import environ_of_trial, settings_of_trial
 from .view import View
 
 __all__ = ["Checked", "check_file", "verify_trial"]
@@ -73,12 +74,13 @@ def verify_trial(
     agent: Callable[[Any], Any],
     ignore: tuple[str, ...] = (),
     redact: tuple[GivenRule, ...] = (),
+    settings: Mapping[str, Any] | None = None,
 ) -> Checked:
     """Run the agent again with everything answered from the recording.
 
     Identical means: the same calls in an order that the recording allows, all of them, the same final state, and the
-    same ending. What the trial's own configuration ignores, and ``ignore``, does not count; ``redact`` are
-    the suite's rules.
+    same ending. What the trial's own configuration ignores, and ``ignore``, does not count; ``redact`` and
+    ``settings`` are the suite's; the settings of the trial win over them.
     """
     header = view.cassette.header
     rules = checked_rules([*header.config.get("ignore", ()), *ignore])
@@ -91,8 +93,12 @@ def verify_trial(
             policy=evolve(REPLAY, ignore=rules),
             task=task,
             source=playback,
-            config={"mode": "replay", "seed": header.config.get("seed", 0)},
-            environ=os.environ,
+            config={
+                "mode": "replay",
+                "seed": header.config.get("seed", 0),
+                "settings": settings_of_trial(header, settings or {}),
+            },
+            environ=environ_of_trial(header, os.environ),
             redact=redact,
             seed_of=seeded_by(header),
         )

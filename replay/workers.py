@@ -23,7 +23,7 @@ from cassettes.model import TrialId
 from .attempts import Attempt, attempted, trial_of
 from .home import Home
 from .leftovers import calls_in
-from .loading import load_object
+from .loading import load_agent, load_object
 from .plan import Plan
 from .runs import pool_pinned_by
 from .sources import pool_of
@@ -123,7 +123,8 @@ def _carried_out(order: _Order) -> Attempt:
     pool = pool_of(home, plan.source, task.id, plan.given.ignore, pinned, plan.given.effects) if plan.source else []
     begun = trial_of(plan, home, task, trial, pool, order.digests, None)
     begun.begin()
-    came = attempted(begun, suite.agent, plan.timeout)
+    agent = suite.agent if plan.variant.agent is None else load_agent(plan.variant.agent)
+    came = attempted(begun, agent, plan.timeout)
     return evolve(came, calls=[])  # the parent reads them in the cassette: they need not be picklable
 
 

@@ -101,7 +101,13 @@ def _check_ending(view: View) -> None:
 def _suite_of(home: Home, view: View) -> str:
     recorded = None
     if (home.run(view.id.run) / "run.json").exists():
-        recorded = load_run(home, view.id.run).about.get("suite")
+        file = load_run(home, view.id.run)
+        recorded = file.about.get("suite")
+        if file.config.get("agent"):
+            raise BadInput(
+                f"the agent of run {view.id.run!r} is {file.config['agent']}, not that of {recorded}: "
+                "give a suite with this agent with --suite SUITE.py"
+            )
     if recorded is None:
         raise BadInput(
             f"run {view.id.run!r} names no suite, so there is no agent to test: give one with --suite SUITE.py, a file "

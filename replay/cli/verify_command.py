@@ -110,7 +110,7 @@ def _verify(
         elif view.task.id not in tasks:
             yield Checked(str(identity), "not replayed", "the suite has no such task any more")
         else:
-            yield verify_trial(view, home, tasks[view.task.id], suite.agent, rules, suite.redact)
+            yield verify_trial(view, home, tasks[view.task.id], suite.agent, rules, suite.redact, suite.settings)
 
 
 def _suite(home: Home, trials: list[tuple[TrialId, Path]], given: str | None) -> Suite:

@@ -39,3 +39,20 @@ def test_whatever_ends_first_each_chain_keeps_its_order_and_nothing_is_lost(thin
     assert sorted(seen) == sorted(things)
     for chain in range(4):
         assert [t for t in seen if t[0] == chain] == [t for t in things if t[0] == chain]
+
+
+def test_what_became_ready_takes_its_place_in_the_order():
+    turns = Turns(["a0", "a1", "b0", "c0"], lambda thing: thing[0])
+    assert turns.next() == "a0"
+    turns.finished("a0")
+    assert [turns.next(), turns.next(), turns.next()] == ["a1", "b0", "c0"]
+
+
+def test_what_is_not_wanted_any_more_is_forgotten_and_holds_nothing_up():
+    turns = Turns(["a0", "a1", "b0", "b1", "c0"], lambda thing: thing[0])
+    assert turns.next() == "a0"
+    turns.keep(lambda thing: thing in {"a1", "b1"})
+    assert [turns.next(), turns.next()] == ["b1", None]
+    turns.finished("a0")
+    assert turns.next() == "a1"
+    assert turns.is_over
