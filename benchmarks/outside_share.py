@@ -203,7 +203,7 @@ def _passes(task: Any, world: int, said: list[str], asked: set[tuple[str, str]])
     state = task.state()
     called: list[str] = []
     said.clear()
-    trial = SimpleNamespace(task=task, state=state, seed=world, capped=str)
+    trial = SimpleNamespace(task=task, state=state, seed=world, settings={}, capped=str)
     with patch.object(agent, "_run_tool", _noting(called, asked)):
         agent.run_agent(trial)  # type: ignore[arg-type]
     steps = [SimpleNamespace(number=n, call=SimpleNamespace(kind="tool", name=name)) for n, name in enumerate(called)]

@@ -21,7 +21,7 @@ Files are found from the place where the arm's file lies.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
@@ -31,12 +31,12 @@ from attrs import evolve, field, frozen
 from cassettes.errors import BadInput
 
 from .commands import Command
-from .loading import load_agent
+from .loading import load_agent, load_name
 from .suite import Suite
 from .toml_files import read_toml
 from .variant import Variant
 
-__all__ = ["Arm", "suite_of_arm", "variant_of_arm"]
+__all__ = ["Arm", "refuse_shadowed", "suite_of_arm", "variant_of_arm"]
 
 _KEYS: Final = ("run", "agent", "policy", "settings", "files", "env")
 _TEXTS: Final = ("run", "agent", "policy")
@@ -111,7 +111,7 @@ def variant_of_arm(suite: Suite, arm: Arm) -> Variant:
     """
     if isinstance(suite.agent, Command):
         if arm.settings:
-            raise BadInput(f"{arm.file}: a program is given [env], and no [settings]: it has no trial to read them from")
+            raise BadInput(f"{arm.file}: a program is given [env]; it has no trial to read [settings] or [files] from")
         return Variant(env=arm.env)
     if arm.env:
         raise BadInput(
@@ -124,6 +124,46 @@ def variant_of_arm(suite: Suite, arm: Arm) -> Variant:
         return Variant({**suite.settings, **arm.settings}, agent=arm.agent)
     except BadInput as error:
         raise BadInput(f"{arm.file}: {error}") from error
+
+
+def refuse_shadowed(suite: Suite, arms: Sequence[Arm], origin: str | None) -> None:
+    """See that no arm's agent would import a module of the other's: Python has one of each name in a process.
+
+    Args:
+        suite: whose agent an arm has that names none.
+        arms: two.
+        origin: where the suite was loaded from.
+
+    Raises:
+        BadInput: the folders of both agents hold modules of the same name.
+    """
+    if isinstance(suite.agent, Command) or origin is None:
+        return
+    files = [load_name(arm.agent or origin)[0].resolve() for arm in arms]
+    folders = [_import_folder(file) for file in files]
+    if folders[0] == folders[1]:
+        return
+    shared = _modules(folders[0], files[0]) & _modules(folders[1], files[1])
+    if shared:
+        raise BadInput(
+            f"the agents of {arms[0].file} and {arms[1].file} lie in {folders[0]} and {folders[1]}, which both hold a "
+            f"module {min(shared)!r}; in one process one of them would stand for both. Give the modules other names, "
+            "or run the agents as programs behind --"
+        )
+
+
+def _import_folder(file: Path) -> Path:
+    """Where the imports of a file are found from: above the packages that it lies in."""
+    folder = file.parent
+    while (folder / "__init__.py").exists():
+        folder = folder.parent
+    return folder
+
+
+def _modules(folder: Path, but: Path) -> set[str]:
+    """The names that can be imported from a folder, less that of one file, which is loaded by its place."""
+    files = {path.stem for path in folder.glob("*.py") if path != but}
+    return files | {path.parent.name for path in folder.glob("*/__init__.py")}
 
 
 def _check_shape(document: Mapping[str, Any], path: Path) -> None:

@@ -83,7 +83,7 @@ def trial_of(
 def _world(plan: Plan, home: Home, identity: TrialId, pool: Pool) -> World:
     """The world of a trial, with what earlier trials of the run, and of those beside it, called live in it."""
     number = plan.world_of(identity.index, len(pool))
-    runs = (*((plan.name,) if plan.worlds is not None else ()), *plan.beside)
+    runs = plan.beside or ((plan.name,) if plan.worlds is not None else ())
     return world_of(pool, number, extensions_of(home, identity, number, plan.policy, runs))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -22,15 +22,17 @@ from .stats import (
     chance_within_margin,
     gate,
     gate_difference,
+    gate_difference_sequential,
     gate_sequential,
     trials_for_margin,
 )
 from .stats.gates import Verdict
 from .stats.intervals import Target
-from .stats.tally import Tally
+from .stats.tally import Floats, Tally
 from .store import Store
+from .task_order import begun_in_order
 
-__all__ = ["GateLine", "GateResult", "gate_against", "gate_run"]
+__all__ = ["GateLine", "GateResult", "gate_against", "gate_run", "overall"]
 
 
 @frozen
@@ -113,14 +115,16 @@ def gate_run(
     extremes = _extremes(found, errors) if counted.unanswered and errors == "exclude" else (counted, counted)
     if not extremes[0].tasks:
         raise BadInput(f"run {run!r}: no trial can be counted by {found.score}")
+    planned, begun = file.config.get("tasks", {}), {outcome.task for outcome in found.trials.values()}
+    tasks = None if order is None else begun_in_order(planned, begun, order)
     lines = []
     for condition in conditions:
         for one in extremes:
             _check_k(condition.k, one, run)
         refuse_impossible(condition, len(extremes[0].tasks), min(extremes[0].trials), target, alpha, order is not None)
-        worst, best = (_decide(condition, one, target, alpha, order) for one in extremes)
+        worst, best = (_decide(condition, one, target, alpha, tasks) for one in extremes)
         lines.append(GateLine(str(condition), _both(worst, best), bounds=extremes[0] is not extremes[1]))
-    return GateResult(run, found.score, _overall(lines), tuple(lines), len(counted.tasks), sum(counted.trials))
+    return GateResult(run, found.score, overall(lines), tuple(lines), len(counted.tasks), sum(counted.trials))
 
 
 def gate_against(
@@ -146,19 +150,22 @@ def gate_against(
         what = f"pass^{row.k} no more than {margin:g} below {comparison.a}"
         if order is not None:
             differences = task_scores(comparison.counts_b, row.k) - task_scores(comparison.counts_a, row.k)
-            halved = (1 + differences[_shuffled(tasks, order)]) / 2
-            lines.append(GateLine(what, _as_difference(gate_sequential(halved, (1 - margin) / 2, alpha=alpha))))
+            by_task = dict(zip(comparison.tasks, differences, strict=True))
+            gone_through = _gone_through(by_task, _in_order(comparison, order))
+            lines.append(GateLine(what, gate_difference_sequential(gone_through, margin, alpha=alpha)))
             continue
         decision = gate_difference(fixed if target == "fixed" else row, tasks, margin, alpha=alpha)
         chance = chance_within_margin(fixed.se, margin, alpha=alpha) if target == "fixed" else None
         needed = _trials_for_80(comparison.counts_a, row.k, margin, tasks, alpha) if chance is not None else None
         lines.append(GateLine(what, decision, chance, needed))
     return GateResult(
-        comparison.b, comparison.score[1], _overall(lines), tuple(lines), tasks, comparison.trials_b, comparison
+        comparison.b, comparison.score[1], overall(lines), tuple(lines), tasks, comparison.trials_b, comparison
     )
 
 
-def _decide(condition: Condition, counted: Counted, target: Target, alpha: float, order: int | None) -> Decision:
+def _decide(
+    condition: Condition, counted: Counted, target: Target, alpha: float, order: Sequence[str] | None
+) -> Decision:
     if order is None:
         return gate(
             counted.successes,
@@ -170,11 +177,22 @@ def _decide(condition: Condition, counted: Counted, target: Target, alpha: float
             alpha=alpha,
         )
     values = scores_of(list(zip(counted.successes, counted.trials, strict=True)), condition)
-    return gate_sequential(values[_shuffled(len(values), order)], condition.at_least, alpha=alpha)
+    by_task = dict(zip(counted.tasks, values, strict=True))
+    return gate_sequential(_gone_through(by_task, order), condition.at_least, alpha=alpha)
 
 
-def _shuffled(tasks: int, seed: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.random.default_rng(seed).permutation(tasks)
+def _gone_through(by_task: Mapping[str, float], order: Sequence[str]) -> Floats:
+    found = [by_task[task] for task in order if task in by_task]
+    if not found:
+        raise BadInput("there is no evidence yet: in the order of this seed no task that was begun has a counted trial")
+    return np.array(found)
+
+
+def _in_order(comparison: RunComparison, seed: int) -> list[str]:
+    """The tasks of both runs, up to the first that one of them has not begun."""
+    missing = {change.task for change in comparison.unpaired if change.change in {"added", "removed"}}
+    others = {change.task for change in comparison.unpaired} - missing
+    return begun_in_order(missing, {*comparison.tasks, *others}, seed)
 
 
 def _both(worst: Decision, best: Decision) -> Decision:
@@ -195,11 +213,6 @@ def _extremes(found: Outcomes, errors: Errors) -> tuple[Counted, Counted]:
     return filled(False), filled(True)  # noqa: FBT003  # verdicts
 
 
-def _as_difference(decision: Decision) -> Decision:
-    """Back from (1 + d) / 2 to d."""
-    return evolve(decision, estimate=2 * decision.estimate - 1, threshold=2 * decision.threshold - 1)
-
-
 def _trials_for_80(counts: Sequence[tuple[int, int]], k: int, margin: float, tasks: int, alpha: float) -> int | None:
     if margin <= 0:
         return None
@@ -208,9 +221,10 @@ def _trials_for_80(counts: Sequence[tuple[int, int]], k: int, margin: float, tas
     return trials_for_margin(chances, tasks, k, margin, weights=shares, alpha=alpha)
 
 
-def _overall(lines: Sequence[GateLine]) -> Verdict:
+def overall(lines: Sequence[GateLine]) -> Verdict:
+    """FAIL if a line fails, else UNDECIDED if one is undecided or there is none, else PASS."""
     verdicts = {line.decision.verdict for line in lines}
-    return "FAIL" if "FAIL" in verdicts else "UNDECIDED" if "UNDECIDED" in verdicts else "PASS"
+    return "FAIL" if "FAIL" in verdicts else "PASS" if verdicts == {"PASS"} else "UNDECIDED"
 
 
 def _check_k(k: int, counted: Counted, run: str) -> None:

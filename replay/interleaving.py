@@ -15,7 +15,7 @@ from .running import Running
 from .tasks import Task
 from .turns import Turns
 
-__all__ = ["Watch", "carry_on", "rounds", "task_by_task"]
+__all__ = ["Place", "Watch", "carry_on", "rounds", "task_by_task"]
 
 Place = tuple[Task, int]
 
@@ -76,18 +76,22 @@ def carry_on(runs: Sequence[Running], tasks: Sequence[Task], concurrency: int, w
     """
     together, per_task = runs[0].together, runs[0].plan.per_task
     places = rounds(tasks, per_task) if watch is None else watch.places(tasks, per_task)
-    todo = [turn for turn in _turns(runs, places) if _is_missing(turn, watch)]
+    todo = [turn for turn in _turns(runs, tasks, places) if _is_missing(turn, watch)]
     total = sum(run.result.trials for run in runs)
     together.planned(total, total - len(todo))
     together.pay(())  # earlier sessions may have spent it all
     _Loop(runs, Turns(todo, lambda turn: turn.chain), watch).all(concurrency)
+    for run in runs:
+        run.result.trials = run.result.endings.total()
     if together.stop is not None:
         raise together.stop
 
 
-def _turns(runs: Sequence[Running], places: Iterator[Place]) -> Iterator[_Turn]:
-    for number, (task, index) in enumerate(places):
-        first = (number + number // len(runs)) % len(runs) if len(runs) > 1 else 0
+def _turns(runs: Sequence[Running], tasks: Sequence[Task], places: Iterator[Place]) -> Iterator[_Turn]:
+    """Each run is first as often as the others, in each round and of each task."""
+    position = {task.id: place for place, task in enumerate(tasks)}
+    for task, index in places:
+        first = (position[task.id] + index) % len(runs)
         for run in (*runs[first:], *runs[:first]):
             yield _Turn(run, task, TrialId(run.plan.name, task.id, index))
 

@@ -37,7 +37,8 @@ class Plan:
         fork: all trials go on from there, instead of from the beginning.
         settings: of the agent, as a `replay.dialogue.Dialogue` tells them.
         variant: in what the agent differs from the suite's own.
-        beside: runs in the same worlds: what a trial of them called live in a world answers there, here too.
+        beside: the names of all runs that are made side by side in the same worlds: what a trial of one called live
+            answers in that world of the others, too.
         policy_told: the name, digest and content of the policy that was given as one, if one was.
     """
 

@@ -103,6 +103,7 @@ def compare_runs(
     ks: Sequence[int] = (),
     changed: Collection[str] = (),
     common: bool = False,
+    only: Collection[str] | None = None,
 ) -> RunComparison:
     """Compare run ``b`` with run ``a`` on the tasks that are the same in both, by digest.
 
@@ -115,6 +116,7 @@ def compare_runs(
         ks: which k are wanted; none means all.
         changed: settings that were changed on purpose, of `replay.run_settings.SETTINGS`.
         common: pair the tasks that are the same, although others are not.
+        only: leave all but these tasks out, as if the runs had no others.
 
     Raises:
         BadInput: a run or score is not there; the runs differ in a decisive setting that is not named in ``changed``,
@@ -130,6 +132,9 @@ def compare_runs(
     files = load_run(store.home, a), load_run(store.home, b)
     both = [outcomes_of(store, file, score) for file in files]
     definitions = [definitions_of(store, file.name) for file in files]
+    if only is not None:
+        both = [_only(found, only) for found in both]
+        definitions = [{task: told[task] for task in told if task in only} for told in definitions]
     differing = _comparable(store, files, both, changed, {*definitions[0]} & {*definitions[1]})
     for found in both:
         _check_answered(found, errors)
@@ -218,6 +223,10 @@ def _check_answered(found: Outcomes, errors: Errors) -> None:
             f"run {found.run!r}: {unanswered} of {len(found.trials)} trials ended unanswered, and not at random, so no "
             f"difference can be told; `trialtape stats {found.run}` tells bounds, --errors fail counts them as failed"
         )
+
+
+def _only(found: Outcomes, tasks: Collection[str]) -> Outcomes:
+    return evolve(found, trials={trial: o for trial, o in found.trials.items() if o.task in tasks})
 
 
 def _same_worlds(files: tuple[RunFile, RunFile]) -> str | None:

@@ -16,9 +16,12 @@ from .runs import RunFile
 from .store import Store
 from .view import View, messages_of
 
-__all__ = ["DECISIVE", "SETTINGS", "SettingChange", "changed_settings", "served_models", "settings_of"]
+__all__ = ["DECISIVE", "GIVEN", "SETTINGS", "SettingChange", "changed_settings", "served_models", "settings_of"]
 
-DECISIVE: Final = ("model", "user-model", "other-models", "parameters", "caps", "scorer", "freezing")
+GIVEN: Final = ("settings", "agent", "env")
+"""What the agent was given (see `replay.variant`)."""
+
+DECISIVE: Final = (*GIVEN, "model", "user-model", "other-models", "parameters", "caps", "scorer", "freezing")
 """Settings that must be the same in both runs, unless a difference in them is what is being tried."""
 
 SETTINGS: Final = (*DECISIVE, "prompt", "tools", "seed", "git", "packages", "suite")
@@ -90,6 +93,9 @@ def settings_of(store: Store, file: RunFile, score: str, tasks: Collection[str])
     if config.get("mode") not in _PLAIN_MODES:
         freezing["mode"] = config["mode"]
     return {
+        "settings": config.get("settings") or {},
+        "agent": config.get("agent"),
+        "env": config.get("env") or {},
         "model": sorted(models.get("agent", ())),
         "user-model": sorted(models.get("user", ())),
         "other-models": sorted(

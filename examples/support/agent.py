@@ -21,6 +21,7 @@ from examples.support.shop import TOOL_NAMES, Shop, ShopError
 
 STOP = "###STOP###"
 MAX_ACTIONS = 30
+MODEL = os.environ.get("SHOP_MODEL", "shop-agent-1")
 TEMPERATURE = 0.7
 
 
@@ -48,7 +49,7 @@ def run_agent(trial: tt.Trial) -> None:
                 if STOP in wish:
                     return
                 agent.append({"role": "user", "content": wish})
-            reply = _ask_model(client, agent, stream=stream)
+            reply = _ask_model(client, agent, trial.settings, stream=stream)
             actions += max(1, len(reply.calls))
             text = "" if reply.calls else reply.text
             for call in reply.calls:
@@ -71,9 +72,11 @@ def _ask_customer(client: openai.OpenAI, messages: list[ChatCompletionMessagePar
     return answer
 
 
-def _ask_model(client: openai.OpenAI, messages: list[ChatCompletionMessageParam], *, stream: bool) -> Reply:
+def _ask_model(
+    client: openai.OpenAI, messages: list[ChatCompletionMessageParam], settings: dict[str, Any], *, stream: bool
+) -> Reply:
     """Let the agent's model answer, and append its answer to the messages."""
-    reply = _streamed(client, messages) if stream else _whole(client, messages)
+    reply = (_streamed if stream else _whole)(client, messages, settings)
     if reply.calls:
         messages.append({"role": "assistant", "content": reply.text or None, "tool_calls": reply.calls})
     else:
@@ -81,12 +84,12 @@ def _ask_model(client: openai.OpenAI, messages: list[ChatCompletionMessageParam]
     return reply
 
 
-def _whole(client: openai.OpenAI, messages: list[ChatCompletionMessageParam]) -> Reply:
+def _whole(client: openai.OpenAI, messages: list[ChatCompletionMessageParam], settings: dict[str, Any]) -> Reply:
     completion = client.chat.completions.create(
-        model=os.environ.get("SHOP_MODEL", "shop-agent-1"),
+        model=settings.get("model", MODEL),
         messages=messages,
         tools=tool_schemas(),
-        temperature=TEMPERATURE,
+        temperature=settings.get("temperature", TEMPERATURE),
     )
     message = completion.choices[0].message
     reply = Reply(message.content or "")
@@ -96,12 +99,12 @@ def _whole(client: openai.OpenAI, messages: list[ChatCompletionMessageParam]) ->
     return reply
 
 
-def _streamed(client: openai.OpenAI, messages: list[ChatCompletionMessageParam]) -> Reply:
+def _streamed(client: openai.OpenAI, messages: list[ChatCompletionMessageParam], settings: dict[str, Any]) -> Reply:
     chunks = client.chat.completions.create(
-        model=os.environ.get("SHOP_MODEL", "shop-agent-1"),
+        model=settings.get("model", MODEL),
         messages=messages,
         tools=tool_schemas(),
-        temperature=TEMPERATURE,
+        temperature=settings.get("temperature", TEMPERATURE),
         stream=True,
         stream_options={"include_usage": True},
     )

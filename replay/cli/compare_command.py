@@ -25,7 +25,7 @@ from .ls_command import tell_troubles
 from .options import errors_option, json_option, score_of_each_option
 from .output import console, echo_json, say
 
-__all__ = ["command"]
+__all__ = ["command", "print_comparison"]
 
 
 @click.command("compare")
@@ -71,7 +71,7 @@ def command(
             echo_json(of_scores.to_dict()) if as_json else _print_scores(of_scores)
             return
         found = compare_runs(store, runs[0], runs[1], score=score, errors=errors, ks=ks, changed=named, common=common)
-    echo_json(found.to_dict()) if as_json else _print(found)
+    echo_json(found.to_dict()) if as_json else print_comparison(found)
 
 
 def _check(
@@ -87,7 +87,8 @@ def _check(
         raise BadInput("--scores goes with none of --changed, --common and --score: both scores see the same trials")
 
 
-def _print(found: RunComparison) -> None:
+def print_comparison(found: RunComparison) -> None:
+    """What two runs differ in, and which tasks moved."""
     out = console()
     for line in compared_head(found):
         say(out, line)

@@ -19,36 +19,27 @@ from replay.stats.intervals import Target
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .options import errors_option, json_option, score_option
+from .options import alpha_option, errors_option, json_option, margin_option, score_option, undecided_option
 from .output import console, echo_json, say
+from .verdicts import Undecided, exit_code_of, told_verdict
 
 __all__ = ["command"]
-
-_EXIT_CODES = {"PASS": 0, "FAIL": 1, "UNDECIDED": 6}
 
 
 @click.command("gate")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] ['pass^K >= X']...")
 @click.option("--against", metavar="RUN", help="The baseline: the run may be worse by no more than --margin.")
-@click.option("--margin", type=click.FloatRange(0, 1, max_open=True), help="How much worse is still good, as 0.05.")
+@margin_option
 @click.option("-k", "ks", type=click.IntRange(min=1), multiple=True, help="With --against: of pass^k (default: 1).")
 @click.option(
     "--target",
     type=click.Choice(["fixed", "population"]),
     help="These tasks run again, or tasks like these. Conditions must name it; --against takes fixed.",
 )
-@click.option(
-    "--alpha",
-    type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Chance of a wrong PASS, and of a wrong FAIL, at most.",
-)
+@alpha_option
 @click.option("--sequential", is_flag=True, help="Decide by evidence that may be looked at after every task.")
 @click.option("--seed", type=int, default=0, show_default=True, help="With --sequential: the order of the tasks.")
-@click.option(
-    "--undecided", type=click.Choice(["pass", "fail"]), help="Which exit code UNDECIDED has, 0 or 1 (default: 6)."
-)
+@undecided_option
 @click.option("--plan-tasks", type=click.IntRange(min=1), metavar="N", help="Only ask whether so many tasks ...")
 @click.option("--plan-trials", type=click.IntRange(min=1), metavar="N", help="... of so many trials can pass at all.")
 @score_option
@@ -66,7 +57,7 @@ def command(
     target: Target | None,
     alpha: float,
     seed: int,
-    undecided: Literal["pass", "fail"] | None,
+    undecided: Undecided | None,
     plan_tasks: int | None,
     plan_trials: int | None,
     score: str | None,
@@ -157,16 +148,13 @@ def _plan(
         say(console(), line)
 
 
-def _tell(found: GateResult, undecided: Literal["pass", "fail"] | None, *, as_json: bool) -> None:
-    code = _EXIT_CODES[found.verdict]
-    if found.verdict == "UNDECIDED" and undecided is not None:
-        code = _EXIT_CODES["PASS" if undecided == "pass" else "FAIL"]
+def _tell(found: GateResult, undecided: Undecided | None, *, as_json: bool) -> None:
+    code = exit_code_of(found.verdict, undecided)
     if as_json:
         echo_json({**found.to_dict(), "exit_code": code})
     else:
         out = console()
         for line in gate_lines(found):
             say(out, line)
-        counts = f" (counts as {undecided}: --undecided {undecided})" if code != _EXIT_CODES[found.verdict] else ""
-        say(out, f"{found.verdict}{counts}")
+        say(out, told_verdict(found.verdict, undecided))
     sys.exit(code)

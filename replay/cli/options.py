@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["errors_option", "json_option", "score_of_each_option", "score_option"]
+__all__ = [
+    "alpha_option",
+    "errors_option",
+    "json_option",
+    "margin_option",
+    "score_of_each_option",
+    "score_option",
+    "undecided_option",
+]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 
@@ -22,4 +30,20 @@ score_option = click.option(
 
 score_of_each_option = click.option(
     "--score", metavar="NAME[@VERSION]", help="Which score counts (default: the primary one of each run)."
+)
+
+margin_option = click.option(
+    "--margin", type=click.FloatRange(0, 1, max_open=True), help="How much worse is still good, as 0.05."
+)
+
+alpha_option = click.option(
+    "--alpha",
+    type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Chance of a wrong PASS, and of a wrong FAIL, at most.",
+)
+
+undecided_option = click.option(
+    "--undecided", type=click.Choice(["pass", "fail"]), help="Which exit code UNDECIDED has, 0 or 1 (default: 6)."
 )

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import click
 from attrs import asdict
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from cassettes.errors import BadInput
-from cassettes.model import Ending, TrialId
 from replay.commands import Command
 from replay.home import Home
-from replay.leakfile import told as told_leaks
-from replay.progress import RunResult
+from replay.run_terms import RunTerms
 from replay.runs import load_run
-from replay.spending import money
 from replay.suite import Suite
 from replay.suites import load_suite
 from replay.tasks import Task
 from replay.view import View
 
 from .options import json_option
-from .output import echo_json, messages
+from .output import echo_json
 from .programs import TakesProgram, code_of, found_program
+from .run_arms import carry_out_arms, held_by, takes_arms
+from .run_bar import RunBar
+from .run_told import tell_problems, tell_run
 
 __all__ = ["carry_out", "command"]
 
@@ -34,7 +32,7 @@ __all__ = ["carry_out", "command"]
 @click.command("run", cls=TakesProgram)
 @click.argument("suite", metavar="SUITE.py[:NAME]", required=False)
 @click.option("--task", metavar="ID", help="Of a program: the task that it tries (default: the one of --source).")
-@click.option("--run", "name", required=True, metavar="NAME", help="The run's name; the same name goes on.")
+@click.option("--run", "name", metavar="NAME", help="The run's name; the same name goes on (required but for --ab).")
 @click.option("--trials", "-n", type=click.IntRange(min=1), default=4, show_default=True, help="Trials per task.")
 @click.option("--concurrency", "-j", type=click.IntRange(min=1), default=1, show_default=True, help="Trials at once.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="Per trial; one that takes longer ends capped.")
@@ -67,6 +65,7 @@ __all__ = ["carry_out", "command"]
 @click.option("--emulator", metavar="MODEL", help="Plays the tools that --on-miss emulate means.")
 @click.option("--policy", metavar="FILE", help="What is frozen, live or refused, and all of the above, in one file.")
 @click.option("--seed", type=int, default=0, show_default=True, help="From which each trial's seed is made.")
+@takes_arms
 @json_option
 @click.pass_context
 def command(ctx: click.Context, /, suite: str | None, task: str | None, as_json: bool, **options: Any) -> None:  # noqa: FBT001  # click's way
@@ -79,17 +78,25 @@ def command(ctx: click.Context, /, suite: str | None, task: str | None, as_json:
     program: tuple[str, ...] = ctx.meta["program"]
     if (suite is None) == (not program):
         raise click.UsageError("name a suite, or a program behind --: exactly one of them", ctx)
-    name, freeze = options.pop("name"), options.pop("freeze") or None
-    if suite is not None:
-        if task is not None:
-            raise BadInput("--task goes with a program; a suite has its own tasks")
-        if carry_out(load_suite(suite), name, ctx.obj, as_json=as_json, freeze=freeze, origin=suite, **options):
-            sys.exit(1)
-        return
-    agent = Command(found_program(program))
-    made = Suite([_task_of(Home.find(ctx.obj), task, options["source"])], agent)
-    problems = carry_out(made, name, ctx.obj, as_json=as_json, freeze=freeze, **options)
-    sys.exit(code_of(agent.codes) or int(problems))
+    name, arms, held = options.pop("name"), options.pop("ab"), held_by(options)
+    if (name is None) == (arms is None):
+        raise click.UsageError("name the run with --run, or two arms with --ab: exactly one of them", ctx)
+    if arms is None and held.margin is not None:
+        raise BadInput("--margin goes with --ab; `trialtape gate` holds a run that is there to another")
+    if suite is not None and task is not None:
+        raise BadInput("--task goes with a program; a suite has its own tasks")
+    made = load_suite(suite) if suite is not None else _of_program(program, ctx.obj, task, options["source"])
+    options |= {"freeze": options["freeze"] or None, "origin": suite}
+    if arms is not None:
+        code = carry_out_arms(made, arms, RunTerms(**options), ctx.obj, held, as_json=as_json)
+    else:
+        code = int(carry_out(made, name, ctx.obj, as_json=as_json, **options))
+    decided = held.margin is not None
+    sys.exit(code if decided or not isinstance(made.agent, Command) else code_of(made.agent.codes) or code)
+
+
+def _of_program(program: tuple[str, ...], home: str | None, task: str | None, source: str | None) -> Suite:
+    return Suite([_task_of(Home.find(home), task, source)], Command(found_program(program)))
 
 
 def _task_of(home: Home, named: str | None, source: str | None) -> Task:
@@ -113,71 +120,10 @@ def _views(home: Home, run: str) -> Iterator[View]:
 
 def carry_out(suite: Suite, name: str, home: str | None, *, as_json: bool, **options: Any) -> bool:
     """Run the suite with a progress bar, and tell what came of it; True if something was not recorded."""
-    with _Bar(name, quiet=as_json) as bar:
+    with RunBar(name, quiet=as_json) as bar:
         result = suite.run(name, **options, home=home, progress=bar)
     if as_json:
         echo_json({**asdict(result), "home": str(result.home)})
     else:
-        _tell(result, name)
-    for problem in result.problems[:5]:
-        messages().print(f"trialtape: {problem}", markup=False, soft_wrap=True)
-    return bool(result.problems)
-
-
-class _Bar:
-    """A progress bar on stderr; where that is no terminal, one line at the end is enough."""
-
-    def __init__(self, name: str, *, quiet: bool) -> None:
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("[green]{task.fields[passed]} passed[/] [red]{task.fields[other]} other[/]"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=messages(),
-            transient=True,
-            disable=quiet or not sys.stderr.isatty(),
-        )
-        self._task = self._bar.add_task(name, total=None, passed=0, other=0)
-        self._told = {"passed": 0, "other": 0}
-
-    def __enter__(self) -> _Bar:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def planned(self, total: int, done: int) -> None:
-        self._bar.update(self._task, total=total, completed=done)
-
-    def finished(self, trial: TrialId, ending: Ending, passed: bool | None) -> None:  # noqa: ARG002, FBT001
-        self._told["passed" if passed else "other"] += 1
-        self._bar.update(self._task, advance=1, passed=self._told["passed"], other=self._told["other"])
-
-    def replaced(self, trial: TrialId, ending: Ending) -> None:
-        self._bar.console.print(f"{trial} is tried again: {ending.reason}", markup=False)
-
-
-def _tell(result: RunResult, name: str) -> None:
-    say = messages()
-    endings = ", ".join(f"{count} {ending}" for ending, count in result.endings.most_common())
-    resumed = f" ({result.resumed} from before)" if result.resumed else ""
-    say.print(f"{name}: {result.trials} trials{resumed}: {endings}", markup=False)
-    if result.replaced:
-        say.print(f"  {result.replaced} attempts were set aside and replaced", markup=False)
-    if result.cost is not None:
-        say.print(f"  live model calls cost {money(result.cost)}", markup=False)
-    if result.lingering:
-        say.print(f"  still running when given up: {', '.join(result.lingering)}", markup=False)
-    if result.unattributed:
-        names = ", ".join(f"{count} x {name}" for name, count in result.unattributed.most_common(5))
-        more = f", and {len(result.unattributed) - 5} more" if len(result.unattributed) > 5 else ""
-        say.print(f"  belongs to no trial, so it is not recorded: {names}{more}", markup=False, soft_wrap=True)
-    for tool, count in result.misdeclared.most_common():
-        told = f'{tool} is declared a read, but changed the tracked state in {count} calls: declare effect="write"'
-        say.print(f"  {told}", markup=False, soft_wrap=True)
-    for line in told_leaks(result.leaks):
-        say.print(f"  {line}", markup=False, soft_wrap=True)
-    say.print(f"  next: trialtape stats {shlex.quote(name)}", markup=False)
+        tell_run(result)
+    return tell_problems(result)

@@ -10,7 +10,7 @@ from replay.stats import Decision, Feasibility
 
 from .compare_text import compared_head
 
-__all__ = ["gate_lines", "planned_lines"]
+__all__ = ["decision_lines", "gate_lines", "planned_lines"]
 
 _HEADINGS = {"fixed": "if you rerun this suite", "population": "on other tasks like these"}
 
@@ -22,8 +22,13 @@ def gate_lines(found: GateResult) -> Iterator[str]:
     else:
         yield f"{found.run}: {found.tasks} tasks, {found.trials} trials counted, score {found.score}"
     for line in found.lines:
-        yield f"{line.decision.verdict:<9}  {line.what}, {_HEADINGS[line.decision.target]}: {_why(line.decision)}"
-        yield from _remarks(line)
+        yield from decision_lines(line)
+
+
+def decision_lines(line: GateLine) -> Iterator[str]:
+    """One condition with its decision."""
+    yield f"{line.decision.verdict:<9}  {line.what}, {_HEADINGS[line.decision.target]}: {_why(line.decision)}"
+    yield from _remarks(line)
 
 
 def planned_lines(conditions: list[Condition], found: list[Feasibility], tasks: int, trials: int) -> Iterator[str]:
@@ -37,15 +42,15 @@ def planned_lines(conditions: list[Condition], found: list[Feasibility], tasks: 
 
 def _why(decision: Decision) -> str:
     sure = f"{1 - decision.alpha:.0%} sure"
+    signed = "+" if decision.threshold <= 0 else ""
     if decision.evidence is not None:
         above, below = decision.evidence
         return (
-            f"mean {decision.estimate:.3f} of the first {decision.tasks_used} tasks, evidence {above:.3g} for and "
-            f"{below:.3g} against, {1 / decision.alpha:.3g} decides"
+            f"mean {decision.estimate:{signed}.3f} of the first {decision.tasks_used} tasks, evidence {above:.3g} for "
+            f"and {below:.3g} against, {1 / decision.alpha:.3g} decides"
         )
     if decision.low is None or decision.high is None:
         return f"{decision.estimate:.3f}, and one task says nothing about other tasks"
-    signed = "+" if decision.threshold <= 0 else ""
     if decision.verdict == "FAIL":
         return f"{decision.estimate:{signed}.3f}, {sure} that it is at most {decision.high:{signed}.3f}"
     told = f"{decision.estimate:{signed}.3f}, {sure} that it is at least {decision.low:{signed}.3f}"

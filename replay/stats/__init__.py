@@ -9,7 +9,17 @@ from .bootstrap import TaskBootstrap, task_bootstrap
 from .corrections import Corrected, corrected_by_labels, corrected_pass_hat_k, labels_needed, ppi, rogan_gladen
 from .estimators import pass_at_k, pass_hat_k
 from .extrapolation import Extrapolation, bounds_from_pass_1, clean_trials, extrapolate
-from .gates import Decision, Feasibility, feasibility, gate, gate_difference, gate_sequential
+from .gates import (
+    Decision,
+    Feasibility,
+    feasibility,
+    feasibility_of_difference,
+    gate,
+    gate_difference,
+    gate_difference_sequential,
+    gate_sequential,
+    tasks_if_alike,
+)
 from .intervals import Interval, interval
 from .judges import JudgeQuality, Share, judge_quality, kappa_interval
 from .mcnemar import McNemar, clustered_mcnemar
@@ -80,9 +90,11 @@ __all__ = [
     "corrected_pass_hat_k",
     "extrapolate",
     "feasibility",
+    "feasibility_of_difference",
     "fixed_differences",
     "gate",
     "gate_difference",
+    "gate_difference_sequential",
     "gate_evalues",
     "gate_sequential",
     "half_width_without",
@@ -105,6 +117,7 @@ __all__ = [
     "shifted",
     "summary",
     "task_bootstrap",
+    "tasks_if_alike",
     "tasks_needed",
     "tasks_to_decide",
     "trend",

@@ -1,10 +1,10 @@
 """Gates: is a run good enough, or no worse than another? PASS, FAIL, or undecided."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from scipy.special import ndtri, stdtrit
 
 from .intervals import Metric, Target, interval
@@ -107,8 +107,7 @@ def gate_difference(found: FixedDifference | PairedRow, tasks: int, margin: floa
     Raises:
         ValueError: a margin or alpha outside.
     """
-    if not 0 <= margin < 1:
-        raise ValueError(f"margin must be from 0 to 1, 1 excluded, got {margin!r}")
+    _check_margin(margin)
     _check(0.5, alpha)
     target: Target = "fixed" if isinstance(found, FixedDifference) else "population"
     low = high = None
@@ -136,6 +135,57 @@ def gate_sequential(scores: Floats, at_least: float, *, alpha: float = 0.05) -> 
     mean = float(np.asarray(scores, dtype=np.float64)[: found.used].mean())
     evidence = found.above, found.below
     return Decision(verdict, mean, None, None, at_least, alpha, "population", evidence, found.used)
+
+
+def gate_difference_sequential(
+    differences: Sequence[float] | Floats, margin: float, *, alpha: float = 0.05
+) -> Decision:
+    """Is the second arm worse by no more than a margin, on tasks like these? By an e-process.
+
+    The evidence is that of `gate_sequential` on (1 + d) / 2.
+
+    Args:
+        differences: B - A of each task, -1 to 1, tasks in random order.
+        margin: how much worse is still good, 0 to 1, 1 excluded.
+        alpha: between 0 and 0.5.
+
+    Raises:
+        ValueError: as `gate_sequential`; a margin outside.
+    """
+    _check_margin(margin)
+    halved = (1 + np.asarray(differences, dtype=np.float64)) / 2
+    found = gate_sequential(halved, (1 - margin) / 2, alpha=alpha)
+    return evolve(found, estimate=2 * found.estimate - 1, threshold=-margin)
+
+
+def feasibility_of_difference(tasks: int, margin: float, *, alpha: float = 0.05) -> Feasibility:
+    """Whether `gate_difference_sequential` can pass with so many tasks: if B passes all trials, and A none.
+
+    Args:
+        tasks: planned tasks, at least 1.
+        margin: 0 to 1, 1 excluded.
+        alpha: between 0 and 0.5.
+
+    Raises:
+        ValueError: numbers outside.
+    """
+    _check_margin(margin)
+    return feasibility(tasks, 1, 1, (1 - margin) / 2, "population", alpha=alpha, sequential=True)
+
+
+def tasks_if_alike(margin: float, *, alpha: float = 0.05) -> int | None:
+    """After how many tasks `gate_difference_sequential` passes if both arms do the same on every task.
+
+    Args:
+        margin: 0 to 1, 1 excluded; with 0 that never happens, and the answer is None.
+        alpha: between 0 and 0.5.
+
+    Raises:
+        ValueError: numbers outside.
+    """
+    _check_margin(margin)
+    _check(0.5, alpha)
+    return tasks_to_decide((1 - margin) / 2, alpha, 0.5) if margin else None
 
 
 def feasibility(
@@ -205,6 +255,11 @@ def _verdict(low: float | None, high: float | None, threshold: float) -> Verdict
     if low is not None and low >= threshold:
         return "PASS"
     return "FAIL" if high is not None and high < threshold else "UNDECIDED"
+
+
+def _check_margin(margin: float) -> None:
+    if not 0 <= margin < 1:
+        raise ValueError(f"margin must be from 0 to 1, 1 excluded, got {margin!r}")
 
 
 def _check(at_least: float, alpha: float) -> None:

@@ -82,20 +82,23 @@ def sequential(scores: Sequence[float] | Floats, threshold: float, alpha: float 
     return Sequential(threshold, alpha, float(above[last]), float(below[last]), last + 1, decided)
 
 
-def tasks_to_decide(threshold: float, alpha: float = 0.05) -> int:
-    """The fewest tasks after which evidence for "above" can reach 1 / alpha: if every score is 1.
+def tasks_to_decide(threshold: float, alpha: float = 0.05, score: float = 1.0) -> int:
+    """The fewest tasks after which evidence for "above" reaches 1 / alpha if every score is the same: at best 1.
 
     Args:
         threshold: between 0 and 1, both excluded.
         alpha: between 0 and 1.
+        score: of every task, above the threshold and at most 1.
 
     Raises:
-        ValueError: a threshold or alpha outside.
+        ValueError: a threshold, a score or alpha outside.
     """
-    _checked([1.0], threshold)
+    _checked([score], threshold)
+    if score <= threshold:
+        raise ValueError(f"evidence for more than {threshold} needs a score above it, got {score!r}")
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, both excluded, got {alpha!r}")
-    growth = np.log1p(_BETS / threshold * (1 - threshold))
+    growth = np.log1p(_BETS / threshold * (score - threshold))
     enough = 1
     while _log_mean(growth * enough) < -math.log(alpha):
         enough *= 2

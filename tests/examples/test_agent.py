@@ -18,6 +18,7 @@ class FakeTrial:
     state: dict
     seed: int
     reason: str = ""
+    settings: dict = attrs.field(factory=dict)
 
     def capped(self, reason):
         self.reason = reason

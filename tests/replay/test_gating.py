@@ -11,6 +11,7 @@ from replay.conditions import Condition
 from replay.gating import gate_against, gate_run
 from replay.run_compare import compare_runs
 from replay.store import Store
+from replay.task_order import drawn_order
 from tests.replay.verdicts import INFRASTRUCTURE, UNANSWERED, make_run, passes
 
 HALF = Condition("pass^k", 1, 0.5)
@@ -28,10 +29,11 @@ def held(home):
 
 @pytest.fixture
 def against(home):
-    def told(margin, target="fixed", ks=(1,), **options):
+    def told(margin, target="fixed", ks=(1,), common=False, **options):
         with Store(home) as store:
             store.refresh()
-            return gate_against(compare_runs(store, "old", "new", ks=ks), margin, target, **options)
+            compared = compare_runs(store, "old", "new", ks=ks, common=common)
+            return gate_against(compared, margin, target, **options)
 
     return told
 
@@ -123,6 +125,37 @@ def test_evidence_of_a_difference(home, against):
 
     assert (found.verdict, found.lines[0].decision.estimate) == ("PASS", pytest.approx(0.5))
     assert found.lines[0].decision.threshold == pytest.approx(-0.1)
+
+
+def test_evidence_of_a_growing_run_is_a_beginning_of_what_will_be_seen(home, held):
+    planned = [f"t{number}" for number in range(30)]
+    order = drawn_order(planned, 3)
+    config = {"tasks": {task: {} for task in planned}}
+    make_run(home, "third", {task: passes(8, 8) for task in [*order[:4], *order[6:]]}, config=config)
+    make_run(home, "whole", {task: passes(8, 8) for task in planned}, config=config)
+    third, whole = (held(run, HALF, target="population", order=3).lines[0].decision for run in ("third", "whole"))
+
+    assert (third.verdict, third.tasks_used) == ("UNDECIDED", 4)  # the fifth has not begun
+    assert (whole.verdict, whole.tasks_used) == ("PASS", 7)
+
+
+def test_evidence_of_a_growing_run_against_its_baseline(home, against):
+    planned = [f"t{number}" for number in range(30)]
+    order = drawn_order(planned, 0)
+    make_run(home, "old", {task: passes(2, 8) for task in planned})
+    make_run(home, "new", {task: passes(8, 8) for task in [*order[:4], *order[6:]]})
+    found = against(0.1, target="population", order=0, common=True)
+
+    assert (found.verdict, found.lines[0].decision.tasks_used) == ("UNDECIDED", 4)
+
+
+def test_a_growing_run_without_its_first_task_has_no_evidence(home, held):
+    planned = [f"t{number}" for number in range(30)]
+    first = drawn_order(planned, 0)[0]
+    tasks = {task: passes(8, 8) for task in planned if task != first}
+    make_run(home, "r", tasks, config={"tasks": {task: {} for task in planned}})
+    with pytest.raises(tt.BadInput, match="there is no evidence yet"):
+        held("r", HALF, target="population", order=0)
 
 
 def test_a_margin_of_zero_needs_an_improvement(home, against):

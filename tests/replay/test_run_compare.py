@@ -93,6 +93,9 @@ def test_n_may_differ(home, compare):
             "parameters: agent",
         ),
         ({"config": {"timeout": 10}}, {"config": {"timeout": 20}}, "caps: timeout 10 → timeout 20"),
+        ({}, {"config": {"settings": {"depth": 2}}}, "settings: depth none → depth 2"),
+        ({}, {"config": {"agent": "b.py:agent"}}, "agent: none → b.py:agent"),
+        ({"config": {"env": {"M": "1"}}}, {"config": {"env": {"M": "2"}}}, "env: M 1 → M 2"),
         (
             {"config": {"freeze": ["external"], "source": "x"}},
             {"config": {"freeze": ["tool"], "source": "x"}},

@@ -4,12 +4,15 @@ from scipy import stats as scipy_stats
 
 from replay.stats import (
     feasibility,
+    feasibility_of_difference,
     fixed_differences,
     gate,
     gate_difference,
+    gate_difference_sequential,
     gate_sequential,
     interval,
     paired_differences,
+    tasks_if_alike,
 )
 
 
@@ -75,6 +78,40 @@ def test_an_e_process_decides_early():
     assert (found.verdict, found.tasks_used, found.low) == ("PASS", 9, None)
     assert gate_sequential(np.zeros(50), 0.6).verdict == "FAIL"
     assert gate_sequential(np.array([1.0, 0.0]), 0.6).verdict == "UNDECIDED"
+
+
+def test_an_e_process_of_a_difference_is_that_of_its_halved_scores():
+    differences = np.random.default_rng(0).uniform(-0.3, 0.6, 60)
+    found = gate_difference_sequential(differences, 0.1)
+    halved = gate_sequential((1 + differences) / 2, 0.45)
+
+    assert (found.verdict, found.evidence, found.tasks_used) == ("PASS", halved.evidence, halved.tasks_used)
+    assert found.threshold == -0.1
+    assert found.estimate == pytest.approx(differences[: found.tasks_used].mean())
+
+
+@pytest.mark.parametrize(("margin", "fewest", "alike"), [(0.0, 7, None), (0.05, 6, 88), (0.1, 6, 43), (0.3, 4, 13)])
+def test_how_many_tasks_a_difference_needs(margin, fewest, alike):
+    assert feasibility_of_difference(2, margin).tasks == fewest
+    assert not feasibility_of_difference(fewest - 1, margin).possible
+    assert feasibility_of_difference(fewest, margin).possible
+    assert gate_difference_sequential(np.ones(fewest), margin).verdict == "PASS"
+    assert gate_difference_sequential(np.ones(fewest - 1), margin).verdict == "UNDECIDED"
+    assert tasks_if_alike(margin) == alike
+    if alike is not None:
+        assert gate_difference_sequential(np.zeros(alike), margin).tasks_used == alike
+        assert gate_difference_sequential(np.zeros(alike), margin).verdict == "PASS"
+        assert gate_difference_sequential(np.zeros(alike - 1), margin).verdict == "UNDECIDED"
+
+
+def test_a_difference_at_the_margin_rarely_passes_however_often_one_looks():
+    numbers = np.random.default_rng(3)
+    wrong = 0
+    for _ in range(1000):
+        chances = numbers.beta(2, 1, 115) * 0.9 + 0.1
+        differences = (numbers.binomial(8, chances - 0.1) - numbers.binomial(8, chances)) / 8
+        wrong += gate_difference_sequential(differences, 0.1).verdict == "PASS"
+    assert wrong <= 50
 
 
 def test_what_cannot_pass_is_known_beforehand():

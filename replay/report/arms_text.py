@@ -1,0 +1,61 @@
+"""What came of two arms that were run side by side, drawn for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.table import Table
+
+from replay.gating import GateLine
+from replay.sequential_run import Design, Look
+
+from .gate_text import decision_lines
+from .stats_text import number
+
+__all__ = ["alike_line", "arms_verdict", "looks_notes", "looks_table"]
+
+_MOST_LOOKS = 12
+
+
+def alike_line(tasks: int, margin: float, alike: int | None) -> str | None:
+    """Before anything is run: that only a clear difference can decide; None if more can."""
+    if alike is not None and alike <= tasks:
+        return None
+    needed = "no number of tasks shows it" if alike is None else f"that takes {alike} tasks or more"
+    return (
+        f"{number(tasks, 'task')} can show a clear difference, but not that the second arm is just as good, within "
+        f"{margin:g}: {needed}"
+    )
+
+
+def looks_table(design: Design, looks: Sequence[Look]) -> Table:
+    """The evidence after each task, the last looks of many."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("look", "task"):
+        made.add_column(heading, justify="left" if heading == "task" else "right")
+    for heading in (*design.arms, *(f"pass^{k}: {side}" for k in design.ks for side in ("for", "against"))):
+        made.add_column(heading, justify="right")
+    for place, look in list(enumerate(looks, 1))[-_MOST_LOOKS:]:
+        evidence = [f"{value:.3g}" for pair in look.evidence for value in pair]
+        made.add_row(str(place), look.task, *(f"{c}/{n}" for c, n in (look.a, look.b)), *evidence)
+    return made
+
+
+def looks_notes(design: Design, looks: Sequence[Look], lines: Sequence[GateLine]) -> Iterator[str]:
+    """Where it was stopped, and what that means for the comparison."""
+    if len(looks) > _MOST_LOOKS:
+        yield f"the {len(looks) - _MOST_LOOKS} looks before are in sequential.json, and in --json"
+    unanswered = sum(sum(look.unanswered) for look in looks)
+    if unanswered:
+        yield f"{number(unanswered, 'trial')} ended unanswered: the decision holds whatever they would have been"
+    if any(line.decision.verdict != "UNDECIDED" for line in lines) and len(looks) < len(design.order):
+        yield (
+            f"stopped after {len(looks)} of {number(len(design.order), 'task')}: intervals and p of the table do not "
+            "allow for that, the evidence does"
+        )
+
+
+def arms_verdict(lines: Sequence[GateLine]) -> Iterator[str]:
+    """Each decision."""
+    for line in lines:
+        yield from decision_lines(line)
