@@ -26,10 +26,12 @@ from .mcnemar import McNemar, clustered_mcnemar
 from .nested import (
     Components,
     Components3,
-    OutsideShare,
+    NoiseShare,
+    NoiseShares,
     components_nested,
     components_nested3,
     half_width_without,
+    noise_shares,
     outside_share,
 )
 from .overview import Summary, SummaryRow, summary
@@ -64,7 +66,8 @@ __all__ = [
     "JudgeQuality",
     "McNemar",
     "MeanReward",
-    "OutsideShare",
+    "NoiseShare",
+    "NoiseShares",
     "Paired",
     "PairedRow",
     "Share",
@@ -104,6 +107,7 @@ __all__ = [
     "kappa_interval",
     "labels_needed",
     "mean_reward",
+    "noise_shares",
     "outside_share",
     "paired_differences",
     "pass_at_k",

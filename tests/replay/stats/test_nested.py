@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from replay.stats import components_nested, components_nested3, half_width_without, outside_share
+from replay.stats import components_nested, components_nested3, half_width_without, noise_shares, outside_share
 
 
 def counts(y):
@@ -61,6 +61,62 @@ def test_the_share_has_an_interval_that_covers():
     assert covered >= 51
 
 
+MEANS, WORLD, USER = (0.25, 0.4, 0.5, 0.6, 0.75), 0.1, 0.12
+
+
+def with_users(random, tasks=400, worlds=4, users=3, n=2, unbalanced=False):
+    """Verdicts whose variances are known: a chance of the task, moved up or down by its world and by its user."""
+    found = []
+    for of_task in random.choice(MEANS, tasks):
+        of_worlds = []
+        for of_world in random.choice([-WORLD, WORLD], int(random.integers(1, worlds + 1)) if unbalanced else worlds):
+            chances = (
+                of_task + of_world + random.choice([-USER, USER], int(random.integers(1, 5)) if unbalanced else users)
+            )
+            numbers = [int(random.integers(1, 2 * n + 1)) if unbalanced else n for _ in chances]
+            of_worlds.append([(int(random.binomial(m, p)), m) for p, m in zip(chances, numbers, strict=True)])
+        found.append(of_worlds)
+    return found
+
+
+TASK = float(np.var(MEANS))
+REST = float(np.mean(MEANS)) - float(np.mean(np.square(MEANS))) - WORLD**2 - USER**2
+NOISE = WORLD**2 + USER**2 + REST
+
+
+@pytest.mark.parametrize("unbalanced", [False, True])
+def test_known_variances_of_outside_user_and_model_are_found_without_bias(unbalanced):
+    random = np.random.default_rng(6)
+    runs = [components_nested3(with_users(random, tasks=200, unbalanced=unbalanced)) for _ in range(60)]
+
+    for name, truth in (("task", TASK), ("outside", WORLD**2), ("user", USER**2), ("rest", REST)):
+        found = [getattr(run, name) for run in runs]
+        error = np.std(found) / np.sqrt(len(found))
+        assert error < 0.004
+        assert np.mean(found) == pytest.approx(truth, abs=3 * error), name
+    for run in runs:
+        assert run.task + run.outside + run.user + run.rest == pytest.approx(run.total)
+
+
+def test_the_intervals_of_the_shares_cover_the_known_ones():
+    random = np.random.default_rng(7)
+    covered = {"outside": 0, "user": 0, "rest": 0}
+    for _ in range(100):
+        found = noise_shares(with_users(random, tasks=50), resamples=300)
+        assert found.outside.estimate + found.user.estimate + found.rest.estimate == pytest.approx(1)
+        for name, truth in (("outside", WORLD**2), ("user", USER**2), ("rest", REST)):
+            share = getattr(found, name)
+            covered[name] += share.low <= truth / NOISE <= share.high
+    assert min(covered.values()) >= 88  # of 100 at 95%: 88 or fewer come about with a chance below 1 in 100
+
+
+def test_without_knowing_the_users_a_part_of_their_noise_is_taken_for_the_outside():
+    data = with_users(np.random.default_rng(8), tasks=2_000)
+    flat = [[(sum(c for c, _ in world), sum(n for _, n in world)) for world in worlds] for worlds in data]
+    apart, pooled = components_nested3(data), components_nested(flat)
+    assert pooled.outside - apart.outside == pytest.approx(apart.user / 5, abs=1e-9)  # 1 of 5 pairs has the same user
+
+
 def test_the_same_call_gives_the_same_digits():
     data = simulated(np.random.default_rng(5), tasks=20)
     assert outside_share(data) == outside_share(data)
@@ -70,6 +126,7 @@ def test_the_same_call_gives_the_same_digits():
 def test_without_noise_there_is_no_share():
     found = outside_share([[(4, 4), (4, 4)], [(0, 4), (0, 4)]])
     assert (found.estimate, found.low) == (None, None)
+    assert noise_shares([[[(4, 4), (4, 4)]] * 2, [[(0, 4), (0, 4)]] * 2]).user.estimate is None
 
 
 def test_variances_add_and_points_do_not():
@@ -85,8 +142,15 @@ def test_variances_add_and_points_do_not():
         (lambda: components_nested([[(1, 2)], [(1, 2)]]), "no task has trials in 2 worlds"),
         (lambda: components_nested([[(3, 2)], [(1, 2)]]), "task 0: 3 passed of 2"),
         (lambda: components_nested([[], [(1, 2)]]), "task 0 has no world"),
-        (lambda: components_nested3([[[(1, 2), (1, 2)], [(1, 2), (1, 3)]]] * 2), "as many worlds, scripts and trials"),
-        (lambda: components_nested3([[[(3, 2), (1, 2)], [(1, 2), (1, 2)]]] * 2), "more passed trials"),
+        (lambda: components_nested3([[[(1, 2), (1, 2)], [(1, 2)]]]), "at least 2 tasks"),
+        (lambda: components_nested3([[[(1, 1), (1, 1)], [(1, 1), (1, 1)]]] * 2), "2 trials of one user in one world"),
+        (lambda: components_nested3([[[(1, 2)], [(1, 2)]]] * 2), "no task has 2 users in one world"),
+        (lambda: components_nested3([[[(1, 2), (1, 2)]]] * 2), "no task has trials in 2 worlds"),
+        (
+            lambda: components_nested3([[[(3, 2), (1, 2)], [(1, 2), (1, 2)]]] * 2),
+            "task 0: 3 passed of 2 trials of a us",
+        ),
+        (lambda: components_nested3([[], []]), "task 0 has no world"),
     ],
 )
 def test_wrong_input_is_refused(wrong, message):
