@@ -42,7 +42,7 @@ def jobs_of(suite: Suite, arms: Sequence[Arm], terms: RunTerms) -> list[Job]:
     refuse_shadowed(suite, arms, terms.origin)
     jobs = [suite_of_arm(suite, arm).job(arm.run, _terms_of(arm, terms), variant_of_arm(suite, arm)) for arm in arms]
     first, *others = (job.plan for job in jobs)
-    alike = all((plan.policy, plan.emulator) == (first.policy, first.emulator) for plan in others)
+    alike = all((plan.policy, plan.given.emulator) == (first.policy, first.given.emulator) for plan in others)
     if first.source is None or not alike:
         return jobs
     names = tuple(job.plan.name for job in jobs)

@@ -64,7 +64,7 @@ def trial_of(
         policy=plan.policy,
         task=task,
         source=_world(plan, home, identity, pool) if pool else None,
-        config=trial_config(plan, identity.index, len(pool)),
+        config=trial_config(plan, identity, len(pool)),
         environ={**os.environ, **plan.variant.env},
         throttle=throttle,
         redact=plan.redact,

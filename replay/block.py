@@ -23,7 +23,7 @@ from .playback import Playback
 from .policy import RECORD, REPLAY, Policy
 from .readings import ambient_kinds
 from .runs import RunFile, open_run, packages
-from .setup import Setup, seeded_by
+from .setup import Setup, seeded_by, user_seed_in
 from .sources import extensions_of, pool_of, recording_of, world_of
 from .tasks import Task
 from .trial import Trial
@@ -214,17 +214,19 @@ def _texts(given: str | Iterable[str]) -> tuple[str, ...]:
 
 def _replayed(home: Home, replay: str, ignore: tuple[str, ...], seed: int) -> _Answers:
     view = open_trial(replay, home)
+    header = view.cassette.header
     return _Answers(
         evolve(REPLAY, ignore=ignore),
-        config={"mode": "replay", "seed": view.cassette.header.config.get("seed", seed)},
+        config={"mode": "replay", "seed": header.config.get("seed", seed)},
         source=Playback(recording_of(view, ignore)),
         drawn_from={
             "pool": {},
             "replay": replay,
-            "seed_of": str(seeded_by(view.cassette.header)),
-            **as_recorded(view.cassette.header),
+            "seed_of": str(seeded_by(header)),
+            **as_recorded(header),
+            **user_seed_in(header),
         },
-        seed_of=seeded_by(view.cassette.header),
+        seed_of=seeded_by(header),
     )
 
 

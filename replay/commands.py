@@ -111,7 +111,12 @@ def environ_for(trial: Trial) -> dict[str, str]:
     invitation = trial.session.invitation()
     if invitation is None:
         raise BadInput(f"{trial.id} takes no calls of other processes")
-    told = {"TASK": trial.task.id, "INDEX": str(trial.index), "SEED": str(trial.seed)}
+    told = {
+        "TASK": trial.task.id,
+        "INDEX": str(trial.index),
+        "SEED": str(trial.seed),
+        "USER_SEED": str(trial.user_seed),
+    }
     joins = {**invitation.to_environ(), **{f"TRIALTAPE_{name}": text for name, text in told.items()}}
     return environ_of(joins, trial.environ)
 

@@ -22,7 +22,7 @@ from .prefix import Prefix, readings_before
 from .readings import readings_of
 from .recording import Recording
 from .rereading import reread
-from .setup import Setup, seeded_by
+from .setup import Setup, seeded_by, user_seed_in
 from .view import View
 from .worlds import World
 
@@ -159,6 +159,7 @@ def _config(
     config: dict[str, Any] = {
         "mode": "fork",
         "seed": view.cassette.header.config.get("seed", 0),
+        **user_seed_in(view.cassette.header),
         "fork": {"parent": str(view.id), "digest": digest, "at": at, "edited": edited_to},
     }
     if wish.freeze:

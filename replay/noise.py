@@ -17,7 +17,7 @@ from .reliability import Errors, TrialOutcome, count
 from .runs import load_run
 from .stats import (
     Components,
-    OutsideShare,
+    NoiseShare,
     components_nested,
     half_width_without,
     outside_share,
@@ -53,7 +53,7 @@ class Noise:
     worlds: int
     trials: int
     components: Components
-    share: OutsideShare
+    share: NoiseShare
     shared: float | None
     lacking: int
     half_width: float

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from attrs import field, frozen
 
 from cassettes.errors import BadInput
 from cassettes.given import GivenRule
+from cassettes.model import TrialId
 
 from .effects import AS_DECLARED
 from .forking import Fork
@@ -34,6 +36,7 @@ class Plan:
         command: the program that is the agent, if it is one.
         worlds: how many worlds of each task; None gives each trial a world of its own.
         given: how calls are answered, as the user says it.
+        user_seeds: how many users each world has, whose trials share the user's seed; None gives each trial its own.
         fork: all trials go on from there, instead of from the beginning.
         settings: of the agent, as a `replay.dialogue.Dialogue` tells them.
         variant: in what the agent differs from the suite's own.
@@ -56,6 +59,7 @@ class Plan:
     ambient: tuple[str, ...] = ()
     fork: Fork | None = None
     worlds: int | None = None
+    user_seeds: int | None = None
     command: tuple[str, ...] = ()
     policy_told: Mapping[str, Any] = field(factory=dict)
     settings: Mapping[str, Any] = field(factory=dict)
@@ -71,6 +75,8 @@ class Plan:
             raise BadInput("freeze and source go together: what is frozen, and from which run it is answered")
         if self.worlds is not None and (not self.given.freeze or self.worlds < 1):
             raise BadInput("worlds, at least 1, belong to a frozen run: name what is frozen and its source")
+        if self.user_seeds is not None:
+            _check_user_seeds(self.user_seeds, self.worlds, self.trials)
         if self.needs_its_process and self.concurrency > 1 and self.origin is None:
             raise BadInput(
                 "trials that record or freeze random numbers each need a process of their own: concurrency 1, or the "
@@ -86,6 +92,17 @@ class Plan:
         """In which world trial ``index`` lives, of a task with so many recordings."""
         return index % (self.worlds or recordings)
 
+    def user_seed_of(self, trial: TrialId) -> int | None:
+        """The seed of the user in ``trial``; None if the trial does not share it.
+
+        The trials of a world take its users in turn. A user belongs to one world, so that trials in different worlds
+        share nothing but their task.
+        """
+        if self.user_seeds is None or self.worlds is None:
+            return None
+        world, user = trial.index % self.worlds, trial.index // self.worlds % self.user_seeds
+        return crc32(f"{self.seed}/{trial.task}/world {world}/user {user}".encode()) >> 1  # providers take 31 bits
+
     @property
     def needs_its_process(self) -> bool:
         """True if its trials follow the random generators that a process shares."""
@@ -95,6 +112,16 @@ class Plan:
     def policy(self) -> Policy:
         """How calls are answered."""
         return self.given.policy
+
+
+def _check_user_seeds(users: int, worlds: int | None, trials: int) -> None:
+    if worlds is None:
+        raise BadInput("user seeds are shared by trials of one recorded world: name how many worlds there are")
+    if users < 2 or trials < 2 * users:
+        raise BadInput(
+            f"{users} user seeds and {trials} trials in each world cannot tell the user apart: there are 2 seeds or "
+            f"more, and 2 trials or more with each ({max(2, users)} seeds need at least {2 * max(2, users)} trials)"
+        )
 
 
 def check_worlds(plan: Plan, pools: Mapping[str, Pool]) -> None:
@@ -133,6 +160,8 @@ def run_file(
         config |= {"freeze": list(given.freeze), "source": plan.source, "on_miss": given.missed.to_list()}
         if plan.worlds is not None:
             config |= {"worlds": plan.worlds}
+        if plan.user_seeds is not None:
+            config |= {"user_seeds": plan.user_seeds}
     config |= _options(plan)
     config |= plan.settings
     if plan.policy_told:
@@ -151,8 +180,8 @@ def run_file(
     return RunFile(plan.name, config, about, pool, scorers[0].id if scorers else None)
 
 
-def trial_config(plan: Plan, index: int, worlds: int) -> dict[str, Any]:
-    """What the cassette of trial ``index`` says of its making; ``worlds`` is 0 where nothing is frozen."""
+def trial_config(plan: Plan, trial: TrialId, worlds: int) -> dict[str, Any]:
+    """What the cassette of a trial says of its making; ``worlds`` is 0 where nothing is frozen."""
     config: dict[str, Any] = {"mode": plan.policy.mode, "seed": plan.seed, "timeout": plan.timeout}
     config |= plan.variant.config
     config |= _options(plan)
@@ -162,11 +191,12 @@ def trial_config(plan: Plan, index: int, worlds: int) -> dict[str, Any]:
         config |= {
             "freeze": list(plan.given.freeze),
             "source": plan.source,
-            "world": plan.world_of(index, worlds),
+            "world": plan.world_of(trial.index, worlds),
             "worlds": plan.worlds or worlds,
             "on_miss": plan.given.missed.to_list(),
         }
-    return config
+    user_seed = plan.user_seed_of(trial)
+    return config if user_seed is None else {**config, "user_seed": user_seed}
 
 
 def _options(plan: Plan) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from .home import Home
 from .ignoring import checked_rules, matching_key
 from .policy import Action, Policy
 from .policy import freeze as freezing
-from .setup import Setup, seeded_by
+from .setup import Setup, seeded_by, user_seed_in
 from .suite import Suite
 from .tagless import TaglessWorld, tagless, tagless_recording
 from .tasks import Task
@@ -63,6 +63,7 @@ def setup_of(view: View, suite: Suite, task: Task, selectors: Sequence[str], fol
             "ignore": list(rules),
             "seed_of": str(seeded),
             "settings": settings_of_trial(header, suite.settings),
+            **user_seed_in(header),
         },
         environ=environ_of_trial(header, os.environ),
         redact=suite.redact,

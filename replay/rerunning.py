@@ -22,7 +22,7 @@ from .ignoring import checked_rules
 from .policy import REPLAY
 from .rerun import Parting, Rerun
 from .selector import Selector
-from .setup import Setup, seeded_by
+from .setup import Setup, seeded_by, user_seed_in
 from .sources import recording_of
 from .suite import Suite
 from .trial import Trial
@@ -97,6 +97,7 @@ def rerun(view: View, home: Home, suite: Suite, terms: Terms, only: Collection[i
                 "mode": "replay",
                 "seed": header.config.get("seed", 0),
                 "settings": settings_of_trial(header, suite.settings),
+                **user_seed_in(header),
             },
             environ=environ_of_trial(header, os.environ),
             redact=suite.redact,

@@ -39,7 +39,7 @@ GROUP BY t.task, t.id
 """
 _NO_PARAMETERS = {"model", "stream", "stream_options", "user", "metadata"}  # who asks, and how the answer travels
 _DECIDED = ("freeze", "live", "emulate", "refuse", "on_miss", "ignore", "effects", "emulator", "policy")
-_FREEZING = (*_DECIDED, "source", "worlds", "fork")
+_FREEZING = (*_DECIDED, "source", "worlds", "user_seeds", "fork")
 _PLAIN_MODES = {None, "record", "import", "freeze"}  # what "freeze" freezes is told beside it
 _SYSTEM_ARGUMENTS = ("system", "instructions", "system_instruction", "systemInstruction")
 _SYSTEM_ROLES = {"system", "developer"}

@@ -34,6 +34,7 @@ class RunTerms:
     freeze: str | Iterable[str] | None = None
     source: str | None = None
     worlds: int | None = None
+    user_seeds: int | None = None
     on_miss: str | Iterable[str] | None = None
     offline: bool = False
     ignore: str | Iterable[str] = ()
@@ -72,6 +73,7 @@ class RunTerms:
             ambient=ambient_kinds(self.ambient),
             policy_told=given.told if self.policy is not None else {},
             worlds=self.worlds,
+            user_seeds=self.user_seeds,
             command=agent.words if isinstance(agent, Command) else (),
             settings=agent.settings if isinstance(agent, Dialogue) else {},
             variant=variant,

@@ -20,13 +20,18 @@ from .tasks import Task
 from .throttle import Throttle
 from .worlds import World
 
-__all__ = ["Setup", "seeded_by"]
+__all__ = ["Setup", "seeded_by", "user_seed_in"]
 
 
 def seeded_by(header: Header) -> TrialId:
     """The trial whose seed a recorded one had: its own, or of a replay and of a fork that of the first recording."""
     named = header.config.get("seed_of")
     return header.id if named is None else TrialId.parse(named)
+
+
+def user_seed_in(header: Header) -> dict[str, Any]:
+    """The user's seed, as the configuration of a recorded trial says it; nothing if that shares none."""
+    return {"user_seed": header.config["user_seed"]} if "user_seed" in header.config else {}
 
 
 @frozen
@@ -72,3 +77,8 @@ class Setup:
         """The seed of ``trial``, which may have another index than was proposed."""
         seeded = self.seed_of or trial
         return crc32(f"{self.config.get('seed', 0)}/{seeded.task}#{seeded.index}".encode())
+
+    def user_seed_for(self, trial: TrialId) -> int:
+        """The seed of the user of ``trial``: the one that trials of its world share, else the trial's own."""
+        shared: int | None = self.config.get("user_seed")
+        return self.seed_for(trial) if shared is None else shared

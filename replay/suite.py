@@ -75,6 +75,7 @@ class Suite:
         freeze: str | Iterable[str] | None = None,
         source: str | None = None,
         worlds: int | None = None,
+        user_seeds: int | None = None,
         on_miss: str | Iterable[str] | None = None,
         offline: bool = False,
         ignore: str | Iterable[str] = (),
@@ -101,6 +102,8 @@ class Suite:
             source: the run whose trials are the recorded worlds.
             worlds: how many recorded worlds of each task; trial i lives in world i mod ``worlds``. None gives each
                 trial a world of its own.
+            user_seeds: how many simulated users each world has: its trials take them in turn, and those of one user
+                have the same ``user_seed``, so that its share of the noise can be told. None: each trial has its own.
             on_miss: what happens where no recording answers (see `replay.on_miss`): ``ACTION`` or
                 ``SELECTOR=ACTION``, several of them too.
             offline: no frozen call goes live, whatever is missed.
@@ -138,6 +141,7 @@ class Suite:
             emulator=emulator,
             seed=seed,
             origin=origin,
+            user_seeds=user_seeds,
         )
         return carry_out(self.job(name, terms), home, progress)
 

@@ -56,6 +56,7 @@ class Trial:
         settings: what the agent is told of how to do its work: of the suite, or of an arm of an A/B run.
         environ: the environment of the program that is the agent.
         seed: stable for the run's seed, the task and the index; for the agent's own use.
+        user_seed: the same, for the simulated user: trials of a run with ``user_seeds`` share it; else ``seed``.
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -63,6 +64,7 @@ class Trial:
         self.task = setup.task
         self.state: Any = fresh_state(setup.task)
         self.seed = setup.seed_for(setup.id)
+        self.user_seed = setup.user_seed_for(setup.id)
         self.settings: dict[str, Any] = deepcopy(dict(setup.config.get("settings", {})))
         self.environ = setup.environ
         self.ending: Ending | None = None
@@ -231,6 +233,7 @@ class Trial:
                     raise
                 self.id = evolve(self.id, index=self.id.index + 1)
                 self.seed = setup.seed_for(self.id)
+                self.user_seed = setup.user_seed_for(self.id)
 
     def end(self, error: BaseException | None) -> BaseException | None:
         """Close the cassette; returns what must leave the block: nothing, ``error``, or what stopped it."""

@@ -1,4 +1,4 @@
-"""Users that need no model: they say what is written down, or draw among it by the trial's seed."""
+"""Users that need no model: they say what is written down, or draw among it by the user's seed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def scripted(
 
     Args:
         lines: of every trial, or a function of the trial, so that each task has its own. A line that is a list is one
-            of several ways to say it: the trial's seed draws. A line that is an `Act` calls the user's own tools.
+            of several ways to say it: the user's seed draws. A line that is an `Act` calls the user's own tools.
         last: said when there is no line left.
 
     Raises:
@@ -56,6 +56,6 @@ def scripted(
         chosen = tuple(lines(trial) if callable(lines) else lines)
         if any(not isinstance(line, str | Act) and not line for line in chosen):
             raise BadInput(f"{trial.id}: a line of the script is an empty list; a text, or several, are needed")
-        return _Script(chosen, last, random.Random(trial.seed))  # noqa: S311  # a script, no secret
+        return _Script(chosen, last, random.Random(trial.user_seed))  # noqa: S311  # a script, no secret
 
     return made

@@ -22,7 +22,7 @@ from .home import Home
 from .ignoring import checked_rules
 from .playback import Playback
 from .policy import REPLAY
-from .setup import Setup, seeded_by
+from .setup import Setup, seeded_by, user_seed_in
 from .sources import recording_of
 from .tasks import Task
 from .trial import Trial
@@ -97,6 +97,7 @@ def verify_trial(
                 "mode": "replay",
                 "seed": header.config.get("seed", 0),
                 "settings": settings_of_trial(header, settings or {}),
+                **user_seed_in(header),
             },
             environ=environ_of_trial(header, os.environ),
             redact=redact,

@@ -46,6 +46,12 @@ __all__ = ["carry_out", "command"]
     "--worlds", type=click.IntRange(min=1), metavar="R", help="Recorded worlds per task; -n is per world then."
 )
 @click.option(
+    "--user-seeds",
+    type=click.IntRange(min=2),
+    metavar="M",
+    help="Simulated users in each world, by their seeds; its trials share them.",
+)
+@click.option(
     "--on-miss",
     multiple=True,
     metavar="[SEL=]ACTION",
@@ -72,8 +78,8 @@ def command(ctx: click.Context, /, suite: str | None, task: str | None, as_json:
     """Run every task of SUITE, or a program, n times, interleaved, and record every trial.
 
     Finished trials are not run again; those that were interrupted are set aside and replaced. The tasks, --freeze,
-    --source, --worlds, --on-miss, --ignore, --ambient, --effects, --emulator, --policy, --seed and --timeout belong
-    to the run: other values need another name.
+    --source, --worlds, --user-seeds, --on-miss, --ignore, --ambient, --effects, --emulator, --policy, --seed and
+    --timeout belong to the run: other values need another name.
     """
     program: tuple[str, ...] = ctx.meta["program"]
     if (suite is None) == (not program):

@@ -10,7 +10,7 @@ import trialtape as tt
 
 
 def said(user, seed=0, turns=4):
-    party = user(SimpleNamespace(id="r/t#0", seed=seed, task=SimpleNamespace(id="t")))
+    party = user(SimpleNamespace(id="r/t#0", user_seed=seed, task=SimpleNamespace(id="t")))
     return [party.act(tt.Heard("x")).text for _ in range(turns)]
 
 
@@ -19,7 +19,7 @@ def test_a_script_is_said_line_by_line_and_then_the_stop_phrase():
     assert said(tt.scripted(["a"], last="bye"), turns=2) == ["a", "bye"]
 
 
-def test_the_trials_seed_draws_among_ways_to_say_it():
+def test_the_users_seed_draws_among_ways_to_say_it():
     user = tt.scripted([["a", "b", "c"]] * 4)
     assert said(user, seed=1) == said(user, seed=1)
     assert {*said(user, seed=1, turns=4)} <= {"a", "b", "c"}
