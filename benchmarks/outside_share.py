@@ -228,7 +228,8 @@ def _without_network(provider: Provider) -> Iterator[list[str]]:
     """The demo's agent talks to the provider in this process; gives what its model said in the trial so far."""
     said: list[str] = []
 
-    def create(**body: Any) -> Any:
+    def create(**given: Any) -> Any:
+        body = {name: value for name, value in given.items() if value is not agent.openai.omit}
         answer = provider.answer(body)
         if body["model"] == "shop-agent-1" and answer.text:
             said.append(answer.text)

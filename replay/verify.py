@@ -75,12 +75,14 @@ def verify_trial(
     ignore: tuple[str, ...] = (),
     redact: tuple[GivenRule, ...] = (),
     settings: Mapping[str, Any] | None = None,
+    looked_at: Callable[[View], str | None] | None = None,
 ) -> Checked:
     """Run the agent again with everything answered from the recording.
 
     Identical means: the same calls in an order that the recording allows, all of them, the same final state, and the
     same ending. What the trial's own configuration ignores, and ``ignore``, does not count; ``redact`` and
-    ``settings`` are the suite's; the settings of the trial win over them.
+    ``settings`` are the suite's; the settings of the trial win over them. ``looked_at`` is shown the replay of such a
+    trial, and says if something else about it differs.
     """
     header = view.cassette.header
     rules = checked_rules([*header.config.get("ignore", ()), *ignore])
@@ -109,6 +111,13 @@ def verify_trial(
             return before
         trial.begin()
         leaving = trial.end(run_agent(agent, trial, None))
+        found = _compared(view, trial, setup, leaving)
+        why = looked_at(View(setup.path, home)) if looked_at is not None and found.status == "identical" else None
+        return found if why is None else Checked(str(view.id), "differs", why, {"kind": "verdict"})
+
+
+def _compared(view: View, trial: Trial, setup: Setup, leaving: BaseException | None) -> Checked:
+    """A trial and its replay, which has ended."""
     if isinstance(leaving, TrialHalted):
         return Checked(str(view.id), "differs", str(leaving), leaving.to_dict())
     if isinstance(leaving, KeyboardInterrupt):

@@ -41,11 +41,12 @@ def run_agent(trial: tt.Trial) -> None:
         {"role": "system", "content": CUSTOMER.format(instruction=trial.task.instruction)}
     ]
     agent: list[ChatCompletionMessageParam] = [{"role": "system", "content": POLICY}]
+    seed = trial.user_seed if os.environ.get("SHOP_SEEDED_CUSTOMER", "0") == "1" else openai.omit
     text, actions = GREETING, 0
     with openai.OpenAI(api_key=os.environ.get("OPENAI_API_KEY", "a replay needs no key")) as client:
         while actions < MAX_ACTIONS:
             if text:
-                wish = _ask_customer(client, customer, text)
+                wish = _ask_customer(client, customer, text, seed)
                 if STOP in wish:
                     return
                 agent.append({"role": "user", "content": wish})
@@ -58,7 +59,9 @@ def run_agent(trial: tt.Trial) -> None:
     trial.capped(f"{MAX_ACTIONS} agent actions")
 
 
-def _ask_customer(client: openai.OpenAI, messages: list[ChatCompletionMessageParam], text: str) -> str:
+def _ask_customer(
+    client: openai.OpenAI, messages: list[ChatCompletionMessageParam], text: str, seed: int | openai.Omit
+) -> str:
     """Say something to the customer: the roles are turned round, since here the customer is the model."""
     messages.append({"role": "user", "content": text})
     with tt.acting_as("user"):
@@ -66,6 +69,7 @@ def _ask_customer(client: openai.OpenAI, messages: list[ChatCompletionMessagePar
             model=os.environ.get("SHOP_USER_MODEL", "shop-customer-1"),
             messages=messages,
             temperature=TEMPERATURE,
+            seed=seed,
         )
     answer = completion.choices[0].message.content or ""
     messages.append({"role": "assistant", "content": answer})

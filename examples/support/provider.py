@@ -39,7 +39,8 @@ class Provider:
     """Answers requests by script, with sampling noise.
 
     What is drawn for a request depends on the seed, on its messages, and on how often this same request
-    came before: so repeats vary, and conversations held at the same time do not disturb each other.
+    came before: so repeats vary, and conversations held at the same time do not disturb each other. A request
+    with a seed of its own gets the same answer however often it comes.
     """
 
     seed: int = 0
@@ -51,7 +52,7 @@ class Provider:
         """Answer a chat completion request for one of `MODELS`."""
         messages: list[Message] = body["messages"]
         temperature = body.get("temperature")
-        rng = self._rng(body["model"], messages)
+        rng = self._rng(body["model"], messages, body.get("seed"))
         dice = Dice(rng, 1.0 if temperature is None else float(temperature), self.drift)
         key = _first_order(messages, "system" if body["model"] == CUSTOMER_MODEL else "user")
         if body["model"] == CUSTOMER_MODEL:
@@ -61,9 +62,11 @@ class Provider:
             return Answer("Could you tell me the number of your order?")
         return _dress(next_move(PLANS[key], messages, dice), dice)
 
-    def _rng(self, model: str, messages: list[Message]) -> random.Random:
+    def _rng(self, model: str, messages: list[Message], seed: int | None) -> random.Random:
         packed = json.dumps([model, messages], sort_keys=True).encode()
         digest = hashlib.sha256(packed).hexdigest()
+        if seed is not None:
+            return random.Random(f"{self.seed}:{digest}:seed {seed}")
         with self._lock:
             count = self._seen[digest]
             self._seen[digest] += 1

@@ -1,20 +1,28 @@
-"""``trialtape lab noise``: how much of the noise comes from outside."""
+"""``trialtape lab noise``: how much of the noise comes from outside, from the user, and from the model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
 from typing import Literal
 
 import click
+from attrs import evolve
 
+from cassettes.errors import BadInput
 from replay.home import Home
-from replay.noise import Noise, noise_of
+from replay.ignoring import checked_rules
+from replay.noise import noise_of
+from replay.outcomes import outcomes_of
+from replay.report.noise_text import noise_lines
+from replay.residual import Residual, other_verdict, residual_of
 from replay.runs import load_run
 from replay.store import Store
 
 from .ls_command import tell_troubles
 from .options import errors_option, json_option, score_option
 from .output import console, echo_json, say
+from .recorded import recorded_suite, recorded_trials
+from .verifying import verified
 
 __all__ = ["command"]
 
@@ -23,6 +31,14 @@ __all__ = ["command"]
 @click.argument("run", metavar="RUN")
 @score_option
 @errors_option
+@click.option("--replay", "replays", is_flag=True, help="Replay every trial with everything frozen: none may differ.")
+@click.option("--suite", metavar="SUITE.py[:NAME]", help="With --replay: the agent (default: the suite the run names).")
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="[SEL:]PATH",
+    help="With --replay: an argument that does not count, as in verify.",
+)
 @json_option
 @click.pass_obj
 def command(
@@ -30,55 +46,50 @@ def command(
     run: str,
     score: str | None,
     errors: Literal["exclude", "fail"],
-    as_json: bool,  # noqa: FBT001  # click's way
+    suite: str | None,
+    ignore: tuple[str, ...],
+    *,
+    replays: bool,
+    as_json: bool,
 ) -> None:
-    """Split the noise of RUN into what comes from outside and what from model and user.
+    """Split the noise of RUN into what comes from outside, from the user and from the model.
 
-    RUN is frozen in several recorded worlds, with several trials in each.
+    RUN is frozen in several recorded worlds, with several trials in each. The user is told from the model where it is
+    scripted, or seeded with `run --user-seeds`. With --replay exit code 1 if a replay differs: no share can be trusted
+    then.
     """
+    if not replays and (suite is not None or ignore):
+        raise BadInput("--suite and --ignore say how trials are replayed: they go with --replay")
     place = Home.find(home)
     load_run(place, run)
     with Store(place) as store:
         tell_troubles(store.refresh([run]))
         found = noise_of(store, run, score=score, errors=errors)
+        if replays:
+            found = evolve(
+                found, residual=_replayed(store, run, found.score, suite, checked_rules(ignore), quiet=as_json)
+            )
     if as_json:
         echo_json(found.to_dict())
-        return
-    out = console()
-    for line in _lines(found):
-        say(out, line)
+    else:
+        out = console()
+        for line in noise_lines(found):
+            say(out, line)
+    if found.residual is not None and not found.residual.is_none:
+        sys.exit(1)
 
 
-def _lines(found: Noise) -> Iterator[str]:
-    yield (
-        f"{found.run}: {found.tasks} tasks, {found.worlds} recorded worlds, {found.trials} trials counted, "
-        f"score {found.score}"
-    )
-    parts = found.components
-    yield ""
-    yield f"variance of one verdict      {parts.total:.4f}"
-    for name, value in (
-        ("between tasks", parts.task),
-        ("outside, between worlds", parts.outside),
-        ("model and user, in a world", parts.rest),
-    ):
-        yield f"  {name:<27}{value:+.4f}"
-    yield ""
-    share = found.share
-    if share.estimate is None:
-        yield "there is no noise to split: each task ended alike throughout"
-        return
-    ends = "" if share.low is None or share.high is None else f", 95% [{share.low:.0%}, {share.high:.0%}]"
-    least = "at least " if found.shared else ""
-    yield f"the outside makes {least}{share.estimate:.0%} of a rerun's variance{ends}; model and user make the rest"
-    if found.shared:
-        yield f"at least, because {found.shared:.0%} of the frozen answers are shared between worlds"
-    if found.half_width_frozen is not None:
-        each = f"{found.trials / found.tasks:.3g}"
-        yield (
-            f"in a rerun with {each} trials of each task, freezing the outside would bring the 95% half-width of "
-            f"pass^1 from {100 * found.half_width:.1f} to {100 * found.half_width_frozen:.1f} points"
-        )
-    if found.lacking:
-        yield f"{found.lacking} frozen calls had no exact answer: the shares may be off in either direction"
-    yield "estimates are unbiased, so one may fall below 0; variances add, points do not"
+def _replayed(
+    store: Store, run: str, score: str, given: str | None, ignore: tuple[str, ...], *, quiet: bool
+) -> Residual:
+    """The residual of the run's trials.
+
+    Raises:
+        BadInput: there is no agent, or nothing can be replayed.
+        CorruptCassette: a cassette is damaged.
+    """
+    trials = recorded_trials(run, store.home)
+    suite = recorded_suite(store.home, trials, given)
+    looked_at = other_verdict(outcomes_of(store, load_run(store.home, run), score), suite.scorers)
+    checked = verified(run, trials, store.home, suite, ignore, quiet=quiet, looked_at=looked_at)
+    return residual_of(checked, verdicts=looked_at is not None)

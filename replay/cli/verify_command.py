@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 from attrs import asdict
-from rich.progress import track
 
 from cassettes.errors import BadInput
 from cassettes.model import TrialId
@@ -20,12 +19,13 @@ from replay.live_sample import sampled_reads
 from replay.report.drift_text import drift_lines
 from replay.rerunning import Terms, rerun
 from replay.suite import Suite
-from replay.verify import Checked, check_file, verify_trial
+from replay.verify import Checked, check_file
 from replay.view import View
 
 from .options import json_option
 from .output import echo_json, messages
 from .recorded import recorded_suite, recorded_trials
+from .verifying import shown, verified
 
 __all__ = ["command"]
 
@@ -96,21 +96,10 @@ def _verify(
     text: str, home: Home, suite_file: str | None, rules: tuple[str, ...], *, files: bool, quiet: bool
 ) -> Iterator[Checked]:
     trials = recorded_trials(text, home)
-    suite = None if files else _suite(home, trials, suite_file)
-    tasks = {} if suite is None else {task.id: task for task in suite.tasks}
-    shown = track(
-        trials, description=text, console=messages(), transient=True, disable=quiet or not sys.stderr.isatty()
-    )
-    for identity, path in shown:
-        view = check_file(identity, path, home)
-        if isinstance(view, Checked):
-            yield view
-        elif suite is None:
-            yield Checked(str(identity), "identical")
-        elif view.task.id not in tasks:
-            yield Checked(str(identity), "not replayed", "the suite has no such task any more")
-        else:
-            yield verify_trial(view, home, tasks[view.task.id], suite.agent, rules, suite.redact, suite.settings)
+    if not files:
+        return verified(text, trials, home, _suite(home, trials, suite_file), rules, quiet=quiet)
+    found = (check_file(identity, path, home) for identity, path in shown(text, trials, quiet=quiet))
+    return (one if isinstance(one, Checked) else Checked(str(one.id), "identical") for one in found)
 
 
 def _suite(home: Home, trials: list[tuple[TrialId, Path]], given: str | None) -> Suite:

@@ -139,6 +139,15 @@ def test_the_seed_fixes_every_repeat():
     assert texts(1) != texts(2)
 
 
+def test_a_request_with_a_seed_gets_the_same_answer_however_often_it_comes(client):
+    def texts(seed, times):
+        answers = [ask(client, ROLE, model=CUSTOMER, temperature=0.7, seed=seed) for _ in range(times)]
+        return {answer.choices[0].message.content for answer in answers}
+
+    assert len(texts(1, 5)) == 1
+    assert len(set.union(*(texts(seed, 1) for seed in range(10)))) > 1
+
+
 def test_no_two_responses_share_an_id(client):
     answers = [ask(client) for _ in range(20)]
     assert len({answer.id for answer in answers}) == 20

@@ -10,7 +10,7 @@ from cassettes.reader import Cassette
 from replay.noise import noise_of
 from replay.runs import RunFile, open_run
 from replay.scorefile import KeptScore, append_scores
-from replay.stats import components_nested
+from replay.stats import components_nested, components_nested3
 from replay.store import Store
 from tests import factories
 from tests.replay.verdicts import make_run, passes
@@ -20,7 +20,7 @@ TASKS = [[[1, 1], [1, 0]], [[0, 0], [0, 1]], [[1, 1], [1, 1]], [[1, 0], [0, 0]]]
 
 @pytest.fixture
 def noise(home):
-    def told(tasks=TASKS):
+    def told(tasks=TASKS, users=0):
         open_run(home, RunFile("r", {"freeze": ["external"], "source": "base"}, primary="s@1"))
         kept = []
         for task, worlds in enumerate(tasks):
@@ -34,7 +34,13 @@ def noise(home):
                     run="r",
                     task=f"t{task}",
                     index=index,
-                    config={"world": world, "worlds": len(worlds), "freeze": ["external"], "source": "base"},
+                    config={
+                        "world": world,
+                        "worlds": len(worlds),
+                        "freeze": ["external"],
+                        "source": "base",
+                        **({"user_seed": 10 * world + index % users} if users else {}),
+                    },
                 )
                 score = tt.Score(float(passed))
                 kept.append(KeptScore.of(trial, "s", "1", score, Cassette(home.cassette(trial)).digest))
@@ -59,6 +65,17 @@ def test_the_outside_is_found_where_worlds_decide(noise):
     found = noise([[[1, 1], [0, 0]], [[0, 0], [1, 1]], [[1, 1], [1, 1]], [[0, 0], [0, 1]]])
     assert found.share.estimate > 0.5
     assert found.half_width_frozen < found.half_width
+
+
+def test_where_trials_share_users_the_outside_is_told_from_pairs_with_different_users(noise):
+    tasks = [[[1, 1, 1, 0], [0, 0, 0, 1]], [[1, 0, 1, 0], [1, 1, 1, 1]], [[0, 0, 0, 0], [0, 1, 0, 1]]]
+    found = noise(tasks, users=2)
+    by_user = [[[(w[0] + w[2], 2), (w[1] + w[3], 2)] for w in worlds] for worlds in tasks]
+    wanted = components_nested3(by_user)
+
+    assert (found.components.outside, found.components.rest) == (wanted.outside, wanted.user + wanted.rest)
+    assert wanted.outside != components_nested([[(sum(w), len(w)) for w in worlds] for worlds in tasks]).outside
+    assert (found.user.kind, found.apart) == (None, None)  # nobody is seen who could be one
 
 
 def test_one_trial_in_each_world_cannot_tell(noise):
