@@ -21,6 +21,7 @@ from cassettes.redact import Redactor
 from cassettes.values import pack, unpack
 
 from .plain import plain
+from .replies import object_in
 
 __all__ = ["Ask", "EmulatedError", "Emulation", "asking", "prompt"]
 
@@ -169,7 +170,7 @@ def _text(value: Any) -> str:
 
 
 def _read(call: Call, text: str, *, as_text: bool) -> Outcome:
-    found = _object_in(text)
+    found = object_in(text)
     if isinstance(found, dict) and set(found) == {"error"} and isinstance(found["error"], str):
         return Error(EmulatedError(found["error"]))
     if not isinstance(found, dict) or set(found) != {"answer"}:
@@ -179,15 +180,6 @@ def _read(call: Call, text: str, *, as_text: bool) -> Outcome:
         )
     answer = found["answer"]
     return Value(json.dumps(answer, ensure_ascii=False) if as_text and not isinstance(answer, str) else answer)
-
-
-def _object_in(text: str) -> Any:
-    """The JSON object in a reply, which may stand in a code block or between words."""
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        return json.loads(text[start : end + 1]) if start >= 0 else None
-    except (ValueError, RecursionError):
-        return None
 
 
 def _is_json(value: Any) -> bool:

@@ -6,28 +6,18 @@ differ among themselves is told with the score.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import combinations
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from attrs import field, frozen
 
-from cassettes.errors import BadInput, NotACassette
-from cassettes.model import TrialId
-from replay.actors import acting_as
-from replay.home import Home, writing
-from replay.playback import Playback
-from replay.policy import RECORD, REPLAY, Policy
-from replay.setup import Setup
-from replay.sources import recording_of
-from replay.tasks import Task
-from replay.trial import Trial
+from cassettes.errors import BadInput
 from replay.view import View
 
+from .beside import asked_beside, path_beside
 from .score import Score, Scorer
 
 __all__ = ["Judge", "judge"]
@@ -63,42 +53,11 @@ class Judge(Scorer):
 
     def cassette(self, view: View, number: int = 0) -> Path:
         """Where the calls of a grade lie: ``<index>.<scorer>@<version>.cassette``, of later ones with their number."""
-        again = f".{number}" if number else ""
-        return view.path.with_name(f"{view.id.index}.{TrialId.to_path(self.id)}{again}.cassette")
+        return path_beside(view, self.id, number)
 
     def _grade(self, view: View, number: int) -> Score:
         path = self.cassette(view, number)
-        recorded = self._whole(path, view)
-        if recorded is not None:
-            with TemporaryDirectory(prefix="trialtape-judge-") as folder:
-                source = Playback(recording_of(recorded, ()))
-                return self._made(view, Path(folder) / "again.cassette", REPLAY, source)
-        return self._made(view, path, RECORD, None)
-
-    def _made(self, view: View, path: Path, policy: Policy, source: Playback | None) -> Score:
-        above = view.path.resolve().parents  # <home>/cassettes/<run>/<task>/<index>.cassette
-        if len(above) < 4 or above[2].name != "cassettes":
-            raise BadInput(f"{view.path} lies in no home folder, so a judge cannot keep its calls beside it")
-        config = {"mode": policy.mode, "judge": self.id, "of": view.cassette.digest}
-        setup = Setup(view.id, path, Home(above[3]), policy, Task(id=view.id.task), source, config, os.environ)
-        found: list[Score] = []
-        with Trial(setup), acting_as("judge"):
-            found.append(Scorer.__call__(self, view))
-        return found[0]
-
-    def _whole(self, path: Path, view: View) -> View | None:
-        """The recorded grade; one that was cut short, went wrong, or is of another recording is set aside."""
-        if not path.exists():
-            return None
-        try:
-            found = View(path)
-        except NotACassette:  # killed while it was created: not even its header is there
-            found = None
-        if found is not None and found.ending.status == "completed" and _is_of(found, view):
-            return found
-        with writing(path):
-            path.rename(path.with_name(f"{path.name}.{_free(path)}.aside"))
-        return None
+        return asked_beside(view, path, self.id, lambda _told: Scorer.__call__(self, view))[0]
 
 
 def judge(
@@ -141,11 +100,3 @@ def _together(scores: list[Score]) -> Score:
     if len(known) < len(values):
         return Score(None, evidence=evidence)
     return Score(sum(known) / len(known), passed=counts[True] > len(verdicts) / 2, evidence=evidence)
-
-
-def _is_of(grade: View, view: View) -> bool:
-    return bool(grade.cassette.header.config.get("of") == view.cassette.digest)
-
-
-def _free(path: Path) -> int:
-    return sum(1 for _ in path.parent.glob(f"{path.name}.*.aside")) + 1

@@ -11,9 +11,9 @@ from cassettes.model import Cancelled, Error, Interaction, Patch, Stream, Value
 from cassettes.values import unpack
 from replay.leaves import ABSENT, leaf_changes
 from replay.report.trial_text import outcome_text
+from replay.spoken import Said, said_before
 from replay.view import Step, View
 
-from .said import Said, said_before
 from .shown import clipped, laid_out, one_line, shown
 
 __all__ = ["call_line", "steps_of"]

@@ -9,7 +9,8 @@ from typing import Any
 from attrs import frozen
 
 from cassettes.model import Mark, Value
-from replay.view import Step, View, messages_of
+
+from .view import Step, View, messages_of
 
 __all__ = ["PROMPT_OF", "Said", "said_before"]
 

@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 
 from cassettes.model import Mark, Value
-from replay.report.html.said import Said, said_before
+from replay.spoken import Said, said_before
 from replay.view import View
 from tests import factories
 from tests.reports import conversation, model, tool
