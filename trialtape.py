@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from replay.block import trial
     from replay.breaking import Breakpoint, break_at
     from replay.dialogue import Act, Dialogue, Heard, Request, Result
+    from replay.fault_judge import fault_judge
     from replay.given_policy import GivenPolicy as Policy
     from replay.opening import open_view as open  # noqa: A004  # the public name
     from replay.production import session
@@ -71,6 +72,7 @@ __all__ = [
     "View",
     "acting_as",
     "break_at",
+    "fault_judge",
     "judge",
     "open",
     "read_tasks",
@@ -112,6 +114,7 @@ _MODULE_OF = {
     "View": "replay.view",
     "acting_as": "replay.actors",
     "break_at": "replay.breaking",
+    "fault_judge": "replay.fault_judge",
     "judge": "replay.scoring.judge",
     "open": "replay.opening:open_view",
     "read_tasks": "replay.task_files",

@@ -25,7 +25,10 @@ WHERE a.run = ? AND a.scorer || '@' || a.version = ? AND score <> a.scorer || '@
   AND a.passed IS NOT NULL AND b.passed IS NOT NULL
 ORDER BY score, a.trial
 """
-_LABELLED = "SELECT COUNT(DISTINCT trial) AS trials, COUNT(DISTINCT author) AS authors FROM labels WHERE run = ?"
+_LABELLED = """
+SELECT COUNT(DISTINCT trial) AS trials, COUNT(DISTINCT author) AS authors FROM labels
+WHERE run = ? AND source = 'person'
+"""
 _DAYS = "SELECT MIN(began) AS first, MAX(began) AS last FROM trials WHERE run = ? AND began > 0"
 
 

@@ -1,6 +1,7 @@
-"""``labels.jsonl`` of a run: what people say of its trials, appended before the index learns of it.
+"""``labels.jsonl`` of a run: what people and judges say of its trials, appended before the index learns of it.
 
-An author has at most one label on a trial: the last line counts. A line without a fault takes the label back.
+An author has at most one label on a trial: the last line counts. A line that names no fault and says nothing of the
+user takes the label back; if it is a judge's whose answer was none, it keeps what the judge said.
 """
 
 from __future__ import annotations
@@ -18,10 +19,26 @@ from cassettes.reader import Cassette
 from .home import Home
 from .jsonl import append_lines
 
-__all__ = ["FAULTS", "UNLABELLED", "Fault", "Label", "append_label", "carry_labels", "current", "read_labels"]
+__all__ = [
+    "FAULTS",
+    "UNLABELLED",
+    "USER_ERRORS",
+    "Fault",
+    "Label",
+    "Source",
+    "UserError",
+    "append_label",
+    "carry_labels",
+    "current",
+    "last_lines",
+    "read_labels",
+]
 
 Fault = Literal["agent", "user", "tool", "task", "infrastructure"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
+Source = Literal["person", "judge"]
+UserError = Literal["none", "minor", "critical"]
+USER_ERRORS: tuple[UserError, ...] = get_args(UserError)
 UNLABELLED = "unlabelled"  # in the place of a fault, of a trial without a label
 
 _text = validators.instance_of(str)
@@ -35,9 +52,13 @@ class Label:
     Attributes:
         trial: ``run/task#index``.
         author: who says so.
-        fault: whose fault it was that the trial failed; None takes the author's label back.
+        fault: whose fault it was that the trial failed; None where none is named.
+        source: whether the author is a person, or a model as judge.
+        user_error: whether the (simulated) user erred, and so badly that it decided the outcome; None if nothing is
+            said of that.
         type: a word for the kind of failure, the author's own.
         step: where it went wrong; None for the trial as a whole.
+        unanswered: what a judge said whose answer had not the form that was asked for.
         digest: of the cassette that was looked at; None if it has none.
         at: when, in UTC, as ISO 8601.
     """
@@ -45,9 +66,12 @@ class Label:
     trial: str = field(validator=_text)
     author: str = field(validator=_text)
     fault: Fault | None = field(validator=validators.optional(validators.in_(FAULTS)))
+    source: Source = field(default="person", validator=validators.in_(get_args(Source)))
+    user_error: UserError | None = field(default=None, validator=validators.optional(validators.in_(USER_ERRORS)))
     type: str | None = field(default=None, validator=_text_or_none)
     step: int | None = field(default=None, validator=validators.optional(validators.instance_of(int)))
     note: str | None = field(default=None, validator=_text_or_none)
+    unanswered: str | None = field(default=None, validator=_text_or_none)
     digest: str | None = field(default=None, validator=_text_or_none)
     at: str = field(factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"), validator=_text)
 
@@ -84,13 +108,18 @@ def read_labels(home: Home, run: str) -> tuple[list[Label], list[str]]:
     return labels, problems
 
 
-def current(labels: Iterable[Label]) -> list[Label]:
-    """The labels that hold: of each author and trial the last one, unless it was taken back; oldest first."""
+def last_lines(labels: Iterable[Label]) -> list[Label]:
+    """Of each author and trial the last line, also one that takes a label back; oldest first."""
     last: dict[tuple[str, str], Label] = {}
     for label in labels:
         last.pop((label.trial, label.author), None)
         last[label.trial, label.author] = label
-    return [label for label in last.values() if label.fault is not None]
+    return list(last.values())
+
+
+def current(labels: Iterable[Label]) -> list[Label]:
+    """The labels that hold: the last lines that name a fault, or say whether the user erred."""
+    return [label for label in last_lines(labels) if label.fault is not None or label.user_error is not None]
 
 
 def carry_labels(home: Home, old: Cassette, new: Cassette) -> None:

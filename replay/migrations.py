@@ -193,3 +193,11 @@ def m005_labels(db: Database) -> None:
     )
     db.table("labels").create_index(["run", "fault"])
     db.table("runs").add_column("labels_seen", str)
+
+
+@MIGRATIONS()
+def m006_judges(db: Database) -> None:
+    """Labels of judges beside those of people, and what is said of the user."""
+    db.table("labels").add_column("source", str)
+    db.table("labels").add_column("user_error", str)
+    db.execute("UPDATE runs SET labels_seen = NULL")  # so that the rows are made anew from the files

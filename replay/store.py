@@ -154,6 +154,11 @@ class Store:
         return read, troubles
 
 
+def _label_row(run: str, said: Label) -> Row:
+    told = (said.fault, said.type, said.step, said.note, said.digest, said.at, said.source, said.user_error)
+    return said.trial, said.author, run, *told
+
+
 def _open(path: Path) -> sqlite_utils.Database:
     """The database, up to date; a damaged one is made anew: it owns nothing."""
     folder = os.open(path.parent, os.O_RDONLY)
@@ -220,11 +225,9 @@ def _keep_labels(connection: sqlite3.Connection, run: str, labels: Iterable[Labe
     digests = _digests(connection, run)
     connection.execute("DELETE FROM labels WHERE run = ?", [run])
     rows = [
-        (lb.trial, lb.author, run, lb.fault, lb.type, lb.step, lb.note, lb.digest, lb.at)
-        for lb in labels
-        if lb.trial in digests and lb.digest == digests[lb.trial]
+        _label_row(run, label) for label in labels if label.trial in digests and label.digest == digests[label.trial]
     ]
-    connection.executemany(_insert("labels", 9), [clean(row) for row in rows])
+    connection.executemany(_insert("labels", 11), [clean(row) for row in rows])
 
 
 def _digests(connection: sqlite3.Connection, run: str) -> dict[str, str | None]:

@@ -14,6 +14,7 @@ _COMMANDS = {  # a command is one line here, and `command` in replay/cli/lab_<na
     "watchlist": "Few tasks for a small run in CI: guards and flaky ones, each tested on its own.",
     "trend": "Runs over nights, with alarms that stay valid however often one looks.",
     "judge": "How good is a judge against people, and what is the number without its errors?",
+    "faults": "Whose fault were the failed trials, by people, by a model as judge, and by rules?",
     "noise": "How much of the noise comes from outside, and how much from model and user?",
     "independence": "Are the trials of a run independent of each other? What one shows of another.",
     "effects": "What do the tools of a run seem to do? With the evidence.",

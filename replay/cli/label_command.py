@@ -12,7 +12,7 @@ from cassettes.errors import BadInput
 from cassettes.redact import Redactor, secrets_of
 from replay.authors import find_author
 from replay.home import Home
-from replay.labels import FAULTS, Fault, Label, append_label, current, read_labels
+from replay.labels import FAULTS, USER_ERRORS, Fault, Label, UserError, append_label, current, read_labels
 from replay.report.label_text import label_text
 from replay.runs import load_run
 from replay.selection import find_trial
@@ -26,7 +26,7 @@ from .output import console, echo_json, messages, say
 __all__ = ["command"]
 
 _LABELS = """
-SELECT l.trial, l.author, l.fault, l.type, l.step, l.note, l.digest, l.at
+SELECT l.trial, l.author, l.source, l.fault, l.user_error, l.type, l.step, l.note, l.digest, l.at
 FROM labels l JOIN trials t ON t.id = l.trial
 WHERE (:run IS NULL OR l.run = :run) AND (:trial IS NULL OR l.trial = :trial)
   AND (:author IS NULL OR l.author = :author)
@@ -37,6 +37,11 @@ ORDER BY t.run, t.task, t.idx, l.at, l.author
 @click.command("label")
 @click.argument("target", required=False, metavar="[TRIAL]")
 @click.option("--fault", type=click.Choice(FAULTS), help="Whose fault it was that the trial failed.")
+@click.option(
+    "--user-error",
+    type=click.Choice(USER_ERRORS),
+    help="Whether the (simulated) user erred: critical if that decided the outcome; also of trials that passed.",
+)
 @click.option("--type", "kind", metavar="TEXT", help="The kind of failure, in a word of your own.")
 @click.option("--step", type=click.IntRange(min=0), metavar="N", help="The step at which it went wrong.")
 @click.option("-m", "--note", metavar="TEXT", help="What you saw.")
@@ -49,6 +54,7 @@ def command(
     home: str | None,
     target: str | None,
     fault: Fault | None,
+    user_error: UserError | None,
     kind: str | None,
     step: int | None,
     note: str | None,
@@ -57,15 +63,16 @@ def command(
     remove: bool,  # noqa: FBT001  # click's way
     as_json: bool,  # noqa: FBT001  # click's way
 ) -> None:
-    """Say whose fault it was that TRIAL (run/task#index, a path, @last or @last-fail) failed.
+    """Say whose fault it was that TRIAL (run/task#index, a path, @last or @last-fail) failed, and if its user erred.
 
     An author has one label on a trial; a new one takes the place of the old one. Nothing is lost: the file only grows.
     """
     place = Home.find(home)
-    if sum([fault is not None, listed, remove]) != 1:
-        raise BadInput("give one of --fault FAULT, --remove and --list")
-    if fault is None and not (kind is None and step is None and note is None):
-        raise BadInput("--type, --step and -m go with --fault")
+    said = fault is not None or user_error is not None
+    if sum([said, listed, remove]) != 1:
+        raise BadInput("give one of --fault FAULT (or --user-error, or both), --remove and --list")
+    if not said and not (kind is None and step is None and note is None):
+        raise BadInput("--type, --step and -m go with --fault or --user-error")
     if listed:
         _list(place, target, author, as_json=as_json)
         return
@@ -78,6 +85,7 @@ def command(
         trial=str(view.id),
         author=who.name,
         fault=fault,
+        user_error=user_error,
         type=_cleaned(place, kind),
         step=step,
         note=_cleaned(place, note),

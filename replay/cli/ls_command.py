@@ -36,7 +36,9 @@ FROM trials t JOIN runs r ON r.name = t.run
 LEFT JOIN scores s ON s.trial = t.id AND s.scorer || '@' || s.version = r.primary_score
 WHERE t.run = ? ORDER BY t.task, t.idx
 """
-_LABELS = "SELECT trial, author, fault, type, step, note FROM labels WHERE run = ? ORDER BY at, author"
+_LABELS = """
+SELECT trial, author, source, fault, user_error, type, step, note FROM labels WHERE run = ? ORDER BY at, author
+"""
 
 
 @click.command("ls")
@@ -72,7 +74,7 @@ def command(
             row["cost"] = costs.get(row["id"], Cost()).to_dict()
             row["labels"] = labels.get(row["id"], [])
     if label is not None:
-        rows = [row for row in rows if label in ([said["fault"] for said in row["labels"]] or [UNLABELLED])]
+        rows = [row for row in rows if label in (_faults(row["labels"]) or [UNLABELLED])]
     if as_json:
         echo_json(rows)
     elif rows:
@@ -80,6 +82,10 @@ def command(
     else:
         messages().print(f"no {'trial' if run else 'run'} in {place.root}", markup=False)
     tell_troubles(troubles)
+
+
+def _faults(labels: list[dict[str, Any]]) -> list[str]:
+    return [said["fault"] for said in labels if said["fault"] is not None]
 
 
 def tell_troubles(troubles: list[Trouble]) -> None:

@@ -13,6 +13,7 @@ from cassettes.model import Interaction, Patch, Stream, Value
 from cassettes.values import unpack
 from replay.labels import Label
 from replay.leaves import ABSENT, LeafChange, leaf_changes
+from replay.report.label_text import by_whom, said_in
 from replay.view import View, messages_of
 
 from .beside import Row
@@ -63,8 +64,8 @@ def step_page(row: Row, side: Side, other: Side | None, notes: Notes) -> Page:
     if notes.write:
         page.text(f"◆ {notes.write}", "bold red")
     for label in notes.labels:
-        told = " ".join(part for part in (label.fault, label.type, label.note) if part)
-        page.fact("label", f"{told} ({label.author})", "yellow")
+        told = " ".join(part for part in (said_in(label), label.note) if part)
+        page.fact("label", f"{told} ({by_whom(label)})", "yellow")
     if notes.edited is not None:
         page.heading("edited: a fork behind this step is given", "yellow")
         page.json(notes.edited)

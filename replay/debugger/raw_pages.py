@@ -10,6 +10,7 @@ from rich.text import Text
 
 from cassettes.model import Interaction, Outcome, Stream, Value
 from replay.labels import Label
+from replay.report.label_text import by_whom, said_in
 from replay.report.trial_text import ending_lines, evidence_lines, overview
 from replay.scorefile import KeptScore
 from replay.view import View
@@ -108,9 +109,9 @@ def scores_page(
         page.text("none; l adds one", "dim")
     for label in labels:
         where = "" if label.step is None else f"step {label.step}: "
-        told = " ".join(part for part in (label.fault, label.type) if part)
+        told = said_in(label)
         page.text(f"{where}{told}", "bold yellow")
-        page.text("  " + " ".join(part for part in (label.note, f"({label.author}, {label.at})") if part))
+        page.text("  " + " ".join(part for part in (label.note, f"({by_whom(label)}, {label.at})") if part))
     for trouble in troubles:
         page.text(trouble, "red")
     return page

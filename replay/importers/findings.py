@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from cassettes.errors import BadInput
 from cassettes.model import Ending, Interaction, Mark
-from replay.labels import Fault
+from replay.labels import Fault, Source, UserError
 from replay.scoring import Score
 from replay.tasks import Task
 
@@ -66,14 +66,16 @@ class Rated:
 
 @frozen
 class FoundLabel:
-    """What somebody says of a trial.
+    """What somebody says of a trial; without a fault it tells of the user only.
 
     Attributes:
         at: when, as the file says it; None if it does not.
     """
 
     author: str
-    fault: Fault
+    fault: Fault | None
+    source: Source = "person"
+    user_error: UserError | None = None
     type: str | None = None
     step: int | None = None
     note: str | None = None

@@ -120,7 +120,7 @@ def _count(imported: Imported, trial: FoundTrial, primary: str | None) -> None:
     passed = next((s.score.passed for s in trial.scores if f"{s.scorer}@{s.version}" == primary), None)
     imported.verdicts["unscored" if passed is None else "passed" if passed else "failed"] += 1
     imported.scores.update(f"{s.scorer}@{s.version}" for s in trial.scores if s.score.value is not None)
-    imported.labels.update(label.fault for label in trial.labels)
+    imported.labels.update(label.fault or "no fault" for label in trial.labels)
     for event in trial.events:
         if isinstance(event, Interaction) and event.call.kind == "tool":
             imported.tools["unknown" if event.call.effect == "unknown" else "known"] += 1
@@ -167,6 +167,8 @@ def _keep_labels(
                 trial=str(identity),
                 author=" ".join(storable(found.author).split()) or "unknown",
                 fault=found.fault,
+                source=found.source,
+                user_error=found.user_error,
                 type=_cleaned(found.type, redactor),
                 step=found.step,
                 note=_cleaned(found.note, redactor),

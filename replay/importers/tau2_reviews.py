@@ -1,17 +1,18 @@
-"""Reviews by a model and notes by people of a tau2 simulation, as labels.
+"""Reviews by a model and notes by people of a tau2 simulation, as labels of judges and of people.
 
 An author has one label on a trial. A review that names several errors gives one: the first critical one, else the
-first; its note tells all of them, and the whole review stands in the cassette.
+first; its note tells all of them, and the whole review stands in the cassette. Whether the user erred is told also by
+a review that finds no error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from attrs import frozen
 
-from replay.labels import Fault
+from replay.labels import Fault, UserError
 
 from .findings import FoundLabel
 from .reading import as_dict, as_list, text_in
@@ -39,17 +40,19 @@ class _Reviewer:
 
     Attributes:
         side: whose errors it tells, if it tells one side's only.
+        whole: it looks for every error of the user.
     """
 
     field: str
     author: str
     side: Fault | None = None
+    whole: bool = True
 
 
 _REVIEWERS: Final = (
     _Reviewer("review", "tau2 review"),
     _Reviewer("user_only_review", "tau2 user-only review", "user"),
-    _Reviewer("hallucination_check", "tau2 hallucination check", "user"),
+    _Reviewer("hallucination_check", "tau2 hallucination check", "user", whole=False),
 )
 
 
@@ -65,17 +68,25 @@ def review_labels(
     labels: list[FoundLabel] = []
     remarks: list[str] = []
     for reviewer in _REVIEWERS:
-        errors = [as_dict(error) for error in as_list(as_dict(simulation.get(reviewer.field)).get("errors"))]
+        review = as_dict(simulation.get(reviewer.field))
+        errors = [as_dict(error) for error in as_list(review.get("errors"))]
         blamed = [(fault, error) for error in errors if (fault := reviewer.side or _fault(error.get("source")))]
         if len(blamed) < len(errors):
             count = len(errors) - len(blamed)
             remarks.append(f"{reviewer.field} names nobody for {count} of {len(errors)} errors: no label for these")
+        all_named = isinstance(review.get("errors"), list) and len(blamed) == len(errors)
+        of_user = [error for fault, error in blamed if fault == "user"]
+        erred = _user_error(of_user, all_named=all_named) if reviewer.whole else None
+        if not blamed and erred is not None:
+            labels.append(FoundLabel(reviewer.author, None, "judge", erred, note="it found no error"))
         if blamed:
             fault, error = min(blamed, key=lambda pair: not _severity(pair[1]).startswith("critical"))
             labels.append(
                 FoundLabel(
                     author=reviewer.author,
                     fault=fault,
+                    source="judge",
+                    user_error=erred,
                     type=_type(error, reviewer.field),
                     step=step_of(error),
                     note=" | ".join(_note(whose, each) for whose, each in blamed),
@@ -100,6 +111,16 @@ def note_label(note: Mapping[str, Any]) -> FoundLabel | None:
 
 def _fault(source: Any) -> Fault | None:
     return _FAULTS.get(source) if isinstance(source, str) else None
+
+
+def _user_error(errors: Sequence[Mapping[str, Any]], *, all_named: bool) -> UserError | None:
+    """Whether the user erred; None if that, or how badly, is not told of all errors."""
+    found = [severity for error in errors if (severity := _severity(error))]
+    if any(severity.startswith("critical") for severity in found):
+        return "critical"
+    if not all_named or len(found) < len(errors):
+        return None
+    return "minor" if errors else "none"
 
 
 def _severity(error: Mapping[str, Any]) -> str:

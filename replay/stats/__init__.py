@@ -21,7 +21,7 @@ from .gates import (
     tasks_if_alike,
 )
 from .intervals import Interval, interval
-from .judges import JudgeQuality, Share, judge_quality, kappa_interval
+from .judges import JudgeQuality, Share, judge_quality, kappa_interval, kappa_of_table, proportion
 from .mcnemar import McNemar, clustered_mcnemar
 from .nested import (
     Components,
@@ -105,6 +105,7 @@ __all__ = [
     "interval",
     "judge_quality",
     "kappa_interval",
+    "kappa_of_table",
     "labels_needed",
     "mean_reward",
     "noise_shares",
@@ -116,6 +117,7 @@ __all__ = [
     "pass_hat_k_within",
     "power_of_comparison",
     "ppi",
+    "proportion",
     "rogan_gladen",
     "score_variance",
     "shifted",

@@ -1,6 +1,7 @@
 """How good a judge is against people."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from attrs import frozen
@@ -76,7 +77,7 @@ def judge_quality(tp: int, fp: int, fn: int, tn: int, *, level: float = 0.95) ->
 
 
 def kappa_interval(tp: int, fp: int, fn: int, tn: int, *, level: float = 0.95) -> tuple[float, float, float] | None:
-    """Cohen's kappa with the large-sample interval of Fleiss, Cohen and Everitt (1969).
+    """Cohen's kappa of two verdicts, with its interval: see `kappa_of_table`.
 
     Args:
         tp: trials that both pass.
@@ -88,18 +89,57 @@ def kappa_interval(tp: int, fp: int, fn: int, tn: int, *, level: float = 0.95) -
     Returns:
         Estimate, low, high; None if both gave one and the same verdict only: undefined.
     """
-    n = tp + fp + fn + tn
-    cells = np.array([[tp, fp], [fn, tn]], dtype=np.float64) / n
+    return kappa_of_table([[tp, fp], [fn, tn]], level=level)
+
+
+def kappa_of_table(table: Sequence[Sequence[int]], *, level: float = 0.95) -> tuple[float, float, float] | None:
+    """Cohen's kappa of two labellers, with the large-sample interval of Fleiss, Cohen and Everitt (1969).
+
+    Args:
+        table: square; how often the first gave the label of the row and the second that of the column.
+        level: between 0 and 1.
+
+    Returns:
+        Estimate, low, high, of which the ends may lie outside -1 to 1; None if both gave one and the same label only:
+        undefined.
+
+    Raises:
+        ValueError: the table is not square, holds no count, or a level outside.
+    """
+    require_level(level)
+    counts = np.array(table, dtype=np.float64)
+    if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.sum() <= 0 or (counts < 0).any():
+        raise ValueError(f"a square table of counts, not only zeros, is needed; got {table}")
+    n = float(counts.sum())
+    cells = counts / n
     rows, columns = cells.sum(axis=1), cells.sum(axis=0)
     chance = float(rows @ columns)
     if chance >= 1:
         return None
     kappa = (float(np.trace(cells)) - chance) / (1 - chance)
-    agreed = sum(float(cells[i, i]) * (1 - float(rows[i] + columns[i]) * (1 - kappa)) ** 2 for i in (0, 1))
-    apart = (1 - kappa) ** 2 * sum(float(cells[i, j]) * float(columns[i] + rows[j]) ** 2 for i, j in ((0, 1), (1, 0)))
+    same = np.eye(len(counts), dtype=bool)
+    agreed = float((np.diag(cells) * (1 - (rows + columns) * (1 - kappa)) ** 2).sum())
+    apart = (1 - kappa) ** 2 * float((cells * (columns[:, None] + rows[None, :]) ** 2)[~same].sum())
     variance = max(agreed + apart - (kappa - chance * (1 - kappa)) ** 2, 0.0) / n
     half = float(ndtri(0.5 + level / 2)) * math.sqrt(variance) / (1 - chance)
     return kappa, kappa - half, kappa + half
+
+
+def proportion(count: int, of: int, *, level: float = 0.95) -> Share:
+    """A share with its Wilson interval; nothing of nothing is undefined.
+
+    Args:
+        count: how many.
+        of: of how many.
+        level: between 0 and 1.
+
+    Raises:
+        ValueError: counts that are none, more than all, or a level outside.
+    """
+    require_level(level)
+    if not (is_whole(count) and is_whole(of) and 0 <= count <= of):
+        raise ValueError(f"a count of at least 0 and at most `of` is needed; got {count} of {of}")
+    return _share(count, of, level)
 
 
 def _share(count: int, of: int, level: float) -> Share:

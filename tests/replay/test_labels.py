@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.home import Home
-from replay.labels import FAULTS, Label, append_label, carry_labels, current, read_labels
+from replay.labels import FAULTS, USER_ERRORS, Label, append_label, carry_labels, current, read_labels
 from replay.store import Store
 from tests.replay.recorded import keep, read
 from tests.strategies import texts
@@ -43,6 +43,9 @@ def indexed(home):
             trial=st.just("r/t#0"),
             author=texts,
             fault=st.none() | st.sampled_from(FAULTS),
+            source=st.sampled_from(["person", "judge"]),
+            user_error=st.none() | st.sampled_from(USER_ERRORS),
+            unanswered=st.none() | texts,
             type=st.none() | texts,
             step=st.none() | st.integers(0, 2**70),
             note=st.none() | texts,

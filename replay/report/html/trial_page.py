@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from replay.labels import Label
+from replay.report.label_text import by_whom, said_in
 from replay.report.trial_text import evidence_lines
 from replay.scorefile import KeptScore
 from replay.spending import Cost
@@ -108,8 +109,8 @@ def _problems(view: View) -> Iterable[str]:
 
 
 def _label(label: Label) -> dict[str, Any]:
-    kind = f" ({label.type})" if label.type else ""
-    told = {"text": clipped(f"{label.fault}{kind}{f': {label.note}' if label.note else ''}"), "by": shown(label.author)}
+    said = f"{said_in(label)}{f': {label.note}' if label.note else ''}"
+    told = {"text": clipped(said), "by": shown(by_whom(label))}
     return told if label.step is None else {**told, "step": label.step}
 
 

@@ -49,6 +49,9 @@ def test_a_label_is_kept_with_all_that_was_said(call, kept, home):
         "type": "timeout",
         "step": 1,
         "note": "no answer",
+        "source": "person",
+        "user_error": None,
+        "unanswered": None,
     }
 
 
@@ -144,7 +147,7 @@ def test_labels_stay_with_a_trial_whose_secrets_were_removed(call, home, monkeyp
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("label", "base/a#1"), "give one of --fault FAULT, --remove and --list"),
+        (("label", "base/a#1"), "give one of --fault FAULT (or --user-error, or both), --remove and --list"),
         (("label", "base/a#1", "--fault", "tool", "--remove"), "give one of"),
         (("label", "base/a#1", "--remove", "--step", "1"), "go with --fault"),
         (("label", "--list", "-m", "x"), "go with --fault"),
@@ -169,3 +172,14 @@ def test_a_cassette_of_another_home_is_refused(call, kept, tmp_path):
     result = call("label", view.path, "--fault", "tool")
     assert result.exit_code == 2
     assert "is no trial of" in result.stderr
+
+
+def test_an_error_of_the_user_is_said_with_a_fault_or_alone_of_a_trial_that_passed(call, kept):
+    done = call("label", "base/a#0", "--user-error", "critical", "-m", "it gave the answer away")
+    assert done.stdout == "base/a#0  a critical user error, by ada: it gave the answer away\n"
+    call("label", "base/a#1", "--fault", "user", "--user-error", "critical")
+    held = json.loads(call("label", "--list", "--json").stdout)
+    assert [(label["fault"], label["user_error"]) for label in held] == [(None, "critical"), ("user", "critical")]
+    assert "a critical user error, by ada" in call("show", "base/a#0").stdout
+    assert "base/a#0" in call("ls", "base", "--label", "unlabelled").stdout  # no fault is named
+    assert call("label", "base/a#0", "--remove").exit_code == 0

@@ -53,7 +53,12 @@ def test_json_has_it_beside_the_numbers(call, labelled):
     faults = document.pop("faults")
     assert document == plain
     assert faults["failed"] == 5
-    assert faults["by_fault"]["tool"] == {"trials": 2, "share": 0.4, "pass_1_without": pytest.approx(0.5)}
+    assert faults["by_fault"]["tool"] == {
+        "trials": 2,
+        "share": 0.4,
+        "by_judge": 0,
+        "pass_1_without": pytest.approx(0.5),
+    }
     assert faults["agreement"][0]["kappa"] == pytest.approx(1 / 3)
 
 

@@ -278,7 +278,7 @@ def test_l_keeps_a_label_with_its_step(view, home, monkeypatch):
     assert label.note == "W2 instead of W1"
     assert label.digest == view.cassette.digest
     assert "labelled by Ada: agent" in status
-    assert "agent other-order W2 instead of W1 (Ada)" in page
+    assert "agent (other-order) W2 instead of W1 (Ada)" in page
     assert any(line.startswith(("◆", "L")) for line in screen.splitlines())
 
 

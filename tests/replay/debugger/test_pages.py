@@ -172,7 +172,7 @@ def test_scores_are_told_with_labels_and_costs(home):
     append_label(home, Label(trial=str(view.id), author="Ada", fault="agent", type="wrong-order", step=5, note="W2"))
     told = page(view, 0, SCORES)
     assert "failed  s@1" in told
-    assert "step 5: agent wrong-order\n  W2 (Ada" in told
+    assert "step 5: agent (wrong-order)\n  W2 (Ada" in told
     assert "live model calls: 310 tokens in, 21 out" in told
 
 

@@ -573,6 +573,23 @@ def test_reviews_of_the_user_alone_and_hallucinations_are_labels_of_their_own_au
     ]
 
 
+def test_a_review_is_a_judges_and_tells_of_the_user_also_where_it_finds_no_error(tmp_path):
+    def error(source, severity):
+        return {"source": source, "severity": severity, "reasoning": "r"}
+
+    def said(review):
+        return [(x.source, x.fault, x.user_error) for x in only(read(tmp_path, simulation(review=review))).labels]
+
+    assert said({"errors": []}) == [("judge", None, "none")]
+    assert said({"errors": [error("agent", "critical")]}) == [("judge", "agent", "none")]
+    assert said({"errors": [error("user", "minor")]}) == [("judge", "user", "minor")]
+    assert said({"errors": [error("user", "minor"), error("user", "critical_helped")]}) == [
+        ("judge", "user", "critical")
+    ]
+    assert said({"errors": [error("user", None)]}) == [("judge", "user", None)]  # nobody tells how badly
+    assert said({"summary": "not looked at"}) == []
+
+
 def test_notes_are_labels_by_their_authors(tmp_path):
     notes = [
         {

@@ -1,6 +1,10 @@
+import math
+from itertools import product
+
+import numpy as np
 import pytest
 
-from replay.stats import judge_quality, kappa_interval
+from replay.stats import judge_quality, kappa_interval, kappa_of_table, proportion
 
 
 def test_the_reference_value_of_kappa():
@@ -28,3 +32,42 @@ def test_what_was_not_seen_is_undefined():
 def test_wrong_input_is_refused(counts, message):
     with pytest.raises(ValueError, match=message):
         judge_quality(*counts)
+
+
+DIAGNOSES = [[75, 1, 4], [5, 4, 1], [0, 0, 10]]  # Fleiss, Statistical Methods for Rates and Proportions
+
+
+def _kappa(shares):
+    chance = shares.sum(axis=1) @ shares.sum(axis=0)
+    return (np.trace(shares) - chance) / (1 - chance)
+
+
+def test_the_interval_of_kappa_is_that_of_its_variance_by_the_delta_method():
+    shares = np.array(DIAGNOSES) / 100
+    slopes = np.zeros((3, 3))
+    for place in product(range(3), repeat=2):
+        moved = [shares.copy(), shares.copy()]
+        moved[0][place] += 1e-6
+        moved[1][place] -= 1e-6
+        slopes[place] = (_kappa(moved[0]) - _kappa(moved[1])) / 2e-6
+    half = 1.959964 * math.sqrt(((shares * slopes**2).sum() - (shares * slopes).sum() ** 2) / 100)
+    assert kappa_of_table(DIAGNOSES) == pytest.approx((0.676471, 0.676471 - half, 0.676471 + half), abs=1e-5)
+
+
+def test_kappa_of_two_labels_is_that_of_two_verdicts():
+    assert kappa_of_table([[40, 10], [5, 45]]) == kappa_interval(40, 10, 5, 45)
+    assert kappa_of_table([[3, 0], [0, 0]]) is None
+
+
+@pytest.mark.parametrize("table", [[], [[1, 2]], [[0, 0], [0, 0]], [[1, -1], [0, 1]]])
+def test_what_is_no_square_table_of_counts_has_no_kappa(table):
+    with pytest.raises(ValueError, match="square table"):
+        kappa_of_table(table)
+
+
+def test_a_proportion_has_wilsons_interval_and_nothing_of_nothing_has_none():
+    found = proportion(40, 50)
+    assert (found.low, found.high) == pytest.approx((0.6696, 0.8876), abs=5e-5)
+    assert proportion(0, 0).estimate is None
+    with pytest.raises(ValueError, match="at most"):
+        proportion(3, 2)
