@@ -26,12 +26,15 @@ from .taubench_tools import EFFECTS
 __all__ = ["read_tau2"]
 
 _FIDELITY: Final = Fidelity(
-    rescored=("messages, tool calls and their results; the reward, recombined from its components",),
+    rescored=(
+        "messages, tool calls and their results; the reward, recombined from its components",
+        "of voice the timing of speech",
+    ),
     frozen=("tool calls, by name and arguments, the user's apart from the agent's",),
     view_only=(
         "model calls: the exact requests were not kept",
         "both databases: only whether they were right",
-        "reviews, notes and the timing of speech; sound is kept by reference",
+        "reviews and notes; sound is kept by reference",
     ),
 )
 _BLIND: Final = (
@@ -181,6 +184,7 @@ def _config(info: Mapping[str, Any], file: Tau2File, setting: Setting) -> dict[s
         "retrieval": info.get("retrieval_config"),
         "retrieval_args": info.get("retrieval_config_kwargs"),
         "speech_complexity": info.get("speech_complexity"),
+        "voice": info.get("audio_native_config"),
     }
     return {
         "mode": "import",

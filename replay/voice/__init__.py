@@ -1,0 +1,1 @@
+"""How a voice agent takes turns, from the ticks of recorded conversations."""
