@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from replay.dialogue import Act, Dialogue, Heard, Request, Result
     from replay.fault_judge import fault_judge
     from replay.given_policy import GivenPolicy as Policy
+    from replay.injecting import Injection
     from replay.opening import open_view as open  # noqa: A004  # the public name
     from replay.production import session
     from replay.retrial import Retrial, retrial
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from replay.scoring.judge import judge
     from replay.suite import Price, Suite
     from replay.task_files import read_tasks
-    from replay.tasks import Task
+    from replay.tasks import Task, attacked
     from replay.trial import Trial
     from replay.users import scripted
     from replay.view import Step, View
@@ -53,6 +54,7 @@ __all__ = [
     "Dialogue",
     "Divergence",
     "Heard",
+    "Injection",
     "NothingCaptured",
     "Policy",
     "Price",
@@ -71,6 +73,7 @@ __all__ = [
     "UnkeepableValue",
     "View",
     "acting_as",
+    "attacked",
     "break_at",
     "fault_judge",
     "judge",
@@ -95,6 +98,7 @@ _MODULE_OF = {
     "Dialogue": "replay.dialogue",
     "Divergence": "cassettes.errors",
     "Heard": "replay.dialogue",
+    "Injection": "replay.injecting",
     "NothingCaptured": "cassettes.errors",
     "Policy": "replay.given_policy:GivenPolicy",
     "Price": "replay.suite",
@@ -113,6 +117,7 @@ _MODULE_OF = {
     "UnkeepableValue": "cassettes.errors",
     "View": "replay.view",
     "acting_as": "replay.actors",
+    "attacked": "replay.tasks",
     "break_at": "replay.breaking",
     "fault_judge": "replay.fault_judge",
     "judge": "replay.scoring.judge",

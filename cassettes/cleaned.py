@@ -18,6 +18,9 @@ __all__ = ["cleaned_ending", "cleaned_header", "cleaned_interaction", "cleaned_m
 
 def cleaned_interaction(interaction: Interaction, redactor: Redactor, counts: Counter[str]) -> Interaction:
     """The interaction; its arguments and its outcome are another matter."""
+    if interaction.injected is not None:
+        returned = redactor.outcome(interaction.injected.returned, counts)
+        interaction = evolve(interaction, injected=evolve(interaction.injected, returned=returned))
     if not redactor.has_text_rules:
         return interaction
     call = redactor.named(interaction.call, counts)

@@ -24,6 +24,7 @@ from .model import (
     Ending,
     Error,
     Header,
+    Injected,
     Interaction,
     Mark,
     Origin,
@@ -61,6 +62,7 @@ __all__ = [
 _EFFECTS: Final = ("read", "write", "pure", "unknown")
 _INTERACTION: Final = 1
 _MARK: Final = 2
+_INJECTED: Final = 20  # the place of what was put into the outcome: the last one, and there only if something was
 
 
 def facts_of(interaction: Interaction) -> list[Any]:
@@ -87,6 +89,7 @@ def facts_of(interaction: Interaction) -> list[Any]:
         interaction.parent,
         None if reply is None else _reply_plain(reply),
         None if interaction.patch is None else _patch_plain(interaction.patch),
+        *([] if interaction.injected is None else [_injected_plain(interaction.injected)]),
     ]
 
 
@@ -129,6 +132,7 @@ def interaction_from(facts: list[Any], arguments: Any, outcome: Any) -> Interact
             parent=parent,
             reply=None if reply is None else _reply_from(reply),
             patch=None if patch is None else _patch_from(patch),
+            injected=_injected_from(facts[_INJECTED]) if len(facts) > _INJECTED else None,
         )
     except (ValueError, TypeError, LookupError) as error:
         raise CorruptCassette(f"an interaction has an unknown shape: {error}") from error
@@ -204,6 +208,15 @@ def _patch_plain(patch: Patch) -> list[Any]:
 
 def _patch_from(plain: Any) -> Patch:
     return Patch(tuple((tuple(path), old, new) for path, old, new in plain))
+
+
+def _injected_plain(injected: Injected) -> list[Any]:
+    return [list(injected.by), _kept(pack(outcome_plain(injected.returned)))]
+
+
+def _injected_from(plain: list[Any]) -> Injected:
+    by, returned = plain
+    return Injected(tuple(by), outcome_from(unpack(returned)))
 
 
 def mark_plain(mark: Mark) -> list[Any]:
@@ -287,7 +300,8 @@ class Parts:
         try:
             if facts[0] == _MARK:
                 return None, (f"mark {facts[1]}",)
-            return operator.index(facts[1]), (KINDS[facts[6]], f"origin {VERDICTS[facts[16][0]]}")
+            counted = (KINDS[facts[6]], f"origin {VERDICTS[facts[16][0]]}")
+            return operator.index(facts[1]), (*counted, "injected") if len(facts) > _INJECTED else counted
         except (ValueError, TypeError, LookupError) as error:
             raise CorruptCassette(f"a record has an unknown shape: {error}") from error
 

@@ -22,6 +22,7 @@ __all__ = [
     "Ending",
     "Error",
     "Header",
+    "Injected",
     "Interaction",
     "Kind",
     "Mark",
@@ -216,6 +217,22 @@ class Origin:
 
 
 @frozen
+class Injected:
+    """What was put into a result on purpose, to see what the agent makes of it: an attack.
+
+    Attributes:
+        by: the names of what was put in, in the order in which that was done.
+        returned: what came back without it: from the tool itself, or from a recording of it.
+    """
+
+    by: tuple[str, ...]
+    returned: Outcome
+
+    def __str__(self) -> str:
+        return f"injected: {', '.join(self.by)}"
+
+
+@frozen
 class Patch:
     """Changes to the tracked state: each a path, the old and the new packed value (None: absent)."""
 
@@ -231,7 +248,7 @@ class Interaction:
         started, ended: places in one order over all starts and ends of the trial.
         at: seconds since the trial began; ``duration`` in seconds.
         parent: the step inside which this one happened (HTTP inside a tool).
-        raced: a write that touches what this call reads was in flight at the same time.
+        injected: what was put into the outcome that the caller got; None as a rule.
     """
 
     step: int
@@ -245,6 +262,12 @@ class Interaction:
     parent: int | None = None
     reply: Reply | None = None
     patch: Patch | None = None
+    injected: Injected | None = None
+
+    @property
+    def returned(self) -> Outcome:
+        """What came back, less what was put into it."""
+        return self.outcome if self.injected is None else self.injected.returned
 
 
 @frozen

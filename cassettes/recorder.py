@@ -58,8 +58,8 @@ class Ticket(Protocol):
     delay: float
     instead: Callable[[], Outcome] | None
 
-    def done(self, value: Any, reply: Reply | None = None) -> None:
-        """The call returned ``value``."""
+    def done(self, value: Any, reply: Reply | None = None) -> Any:
+        """The call returned ``value``; of a tool, what its caller is to get: as a rule the same."""
 
     def failed(self, error: BaseException) -> None:
         """The call raised ``error``."""
@@ -263,8 +263,8 @@ def perform(recorder: Recorder, call: Call, live: Callable[[], T]) -> T:
         except BaseException as error:
             ticket.failed(error)
             raise
-    ticket.done(value)
-    return value
+    told: T = ticket.done(value)
+    return told
 
 
 async def aperform(recorder: Recorder, call: Call, live: Callable[[], Awaitable[T]]) -> T:
@@ -291,5 +291,5 @@ async def aperform(recorder: Recorder, call: Call, live: Callable[[], Awaitable[
         except BaseException as error:
             ticket.failed(error)
             raise
-    ticket.done(value)
-    return value
+    told: T = ticket.done(value)
+    return told

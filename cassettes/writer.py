@@ -104,6 +104,8 @@ class CassetteWriter:
                     self._previous |= {(actor, name): (items, numbers[name]) for name, items in snapshot.lists.items()}
             self._counts[interaction.call.kind] += 1
             self._counts[f"origin {interaction.origin.verdict}"] += 1
+            if interaction.injected is not None:
+                self._counts["injected"] += 1
             if counts:
                 self.redacted.update(counts)
 

@@ -120,6 +120,8 @@ def trial(
     if fork is not None and at is not None:
         wish = Wish(given.freeze, _texts(allow_live), given.missed, given.ignore, edit, given.effects)
         parent = open_trial(fork, place)
+        if not isinstance(task, Task):  # what is put into results after the fork is what was put into those before
+            made = evolve(made, injections=parent.task.injections, attack_goal=parent.task.attack_goal)
         forked = fork_of(parent, at, wish)
         answers = _Answers(RECORD, {**forked.config, **as_recorded(parent.cassette.header)})
     elif replay is not None:

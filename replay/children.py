@@ -219,8 +219,8 @@ class Children:
 
     def _end(self, number: int, outcome: bytes | None, unkept: Any, reply: Any) -> list[Any]:
         ticket = self._tickets.pop(number)
-        ticket.ended_with(outcome_of(outcome, unkept), reply)
-        return ["ok"]
+        told = ticket.ended_with(outcome_of(outcome, unkept), reply)
+        return ["ok"] if ticket.injected is None else ["told", answer_packed(told)[0]]
 
     def _connecting(self, address: Any, outer: int | None) -> list[Any]:
         with self._inside(outer):

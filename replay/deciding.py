@@ -52,10 +52,16 @@ class Span:
 
 @frozen
 class Recorded:
-    """A recording answers."""
+    """A recording answers.
+
+    Attributes:
+        as_told: the agent gets what it got then, with what had been put into it; else what came back then, and the
+            task puts into it what it will.
+    """
 
     entry: Entry
     origin: Origin
+    as_told: bool = False
 
 
 @frozen
@@ -200,7 +206,7 @@ class Decider:
             self._writes.sort(key=lambda write: write.started)
 
     def _digest(self, kept: Interaction) -> str:
-        return digest_of(kept.outcome, self._redactor)
+        return digest_of(kept.returned, self._redactor)
 
     def _matchable(self, ticket: SessionTicket) -> Call | Stopped:
         """The call less its secrets; its ticket has its key now."""
@@ -227,7 +233,7 @@ class Decider:
         if isinstance(self._source, World) and self._policy.decide(call) == "frozen":  # it has been asked this once
             self._source.answer(call, ticket.key, context_of(call, ticket.started, self._writes))
         step = entry.interaction.step
-        return Recorded(entry, Origin("emulated" if step == prefix.edited else "own", prefix.name, step))
+        return Recorded(entry, Origin("emulated" if step == prefix.edited else "own", prefix.name, step), as_told=True)
 
     def _play(self, ticket: SessionTicket, call: Call, source: Playback) -> Decision:
         if source.take_span(ticket.key):
@@ -239,7 +245,7 @@ class Decider:
         step = entry.interaction.step
         if source.asks_again(call, entry, tracked=self._journal.state is not None):
             return Live(Origin("live", source.name, step))  # beside which answer the one that comes now stands
-        return Recorded(entry, Origin("own", source.name, step))
+        return Recorded(entry, Origin("own", source.name, step), as_told=True)
 
     def _look_up(self, ticket: SessionTicket, call: Call, world: World) -> Decision:
         if world.is_span(ticket.key):

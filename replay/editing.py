@@ -88,7 +88,7 @@ def edited(interaction: Interaction, value: Any, reread: Reread) -> Edit:
                 f"the edit of {where} is no reply that the protocol {interaction.call.endpoint.partition(' ')[0]} "
                 "knows; take the recorded one (`trialtape show TRIAL --step N --raw`) and change what you want changed"
             )
-    return Edit(evolve(interaction, outcome=outcome, reply=reply), digest_of(outcome))
+    return Edit(evolve(interaction, outcome=outcome, reply=reply, injected=None), digest_of(outcome))
 
 
 def _outcome(interaction: Interaction, value: Any, where: str) -> Outcome:

@@ -107,12 +107,12 @@ class Emulation:
 
     def _less_its_secrets(self, interaction: Interaction) -> Interaction:
         counts: Counter[str] = Counter()
-        outcome = interaction.outcome
+        outcome = interaction.returned
         if isinstance(outcome, Value):
             outcome = Value(unpack(self._redactor.packed(pack(self._result(outcome)))[0]))
         elif isinstance(outcome, Error):
             outcome = Error(EmulatedError(self._redactor.text(str(outcome.error), counts)))
-        return evolve(interaction, call=self._redactor.call(interaction.call), outcome=outcome)
+        return evolve(interaction, call=self._redactor.call(interaction.call), outcome=outcome, injected=None)
 
 
 def asking() -> Ask:

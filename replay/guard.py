@@ -38,8 +38,9 @@ class Passing:
     delay = 0.0
     instead: Callable[[], Outcome] | None = None
 
-    def done(self, value: Any, reply: Reply | None = None) -> None:
+    def done(self, value: Any, reply: Reply | None = None) -> Any:  # noqa: ARG002  # of no use here
         """The call returned: nothing is kept."""
+        return value
 
     def failed(self, error: BaseException) -> None:
         """The call raised: nothing is kept."""
@@ -233,9 +234,10 @@ class _Watched(Passing):
         self.step = inner.step
         self._size = 0
 
-    def done(self, value: Any, reply: Reply | None = None) -> None:
-        """The call returned ``value``."""
+    def done(self, value: Any, reply: Reply | None = None) -> Any:
+        """The call returned ``value``, which is what the caller gets: a session has no task."""
         self._guard.attempt(self._done, value, reply)
+        return value
 
     def failed(self, error: BaseException) -> None:
         """The call raised ``error``."""

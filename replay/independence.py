@@ -112,9 +112,10 @@ def _read_and_written(
     written: set[Any] = set()
     wrote = False
     for interaction in tools:
-        if not isinstance(interaction.outcome, Value) or not interaction.origin.live:
+        returned = interaction.returned
+        if not isinstance(returned, Value) or not interaction.origin.live:
             continue
-        call, answer = interaction.call, plain(interaction.outcome.result)
+        call, answer = interaction.call, plain(returned.result)
         if call.effect == "write":
             wrote = True
             written.update(_leaves([plain(dict(call.arguments)), answer]))

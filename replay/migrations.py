@@ -201,3 +201,9 @@ def m006_judges(db: Database) -> None:
     db.table("labels").add_column("source", str)
     db.table("labels").add_column("user_error", str)
     db.execute("UPDATE runs SET labels_seen = NULL")  # so that the rows are made anew from the files
+
+
+@MIGRATIONS()
+def m007_injected(db: Database) -> None:
+    """What was put into results on purpose; cassettes from before hold nothing of it."""
+    db.table("interactions").add_column("injected", str)

@@ -120,9 +120,10 @@ class ProxyTicket:
         self._began = time.perf_counter()
         self._chunks: list[Chunk] = []
 
-    def done(self, value: Any, reply: Reply | None = None) -> None:
-        """The call returned ``value``."""
-        self.recorder.ended(self, Value(value), reply)
+    def done(self, value: Any, reply: Reply | None = None) -> Any:
+        """The call returned ``value``; gives what the caller is to get, which the trial knows."""
+        told = self.recorder.ended(self, Value(value), reply)
+        return told.value if isinstance(told, Value) else value
 
     def failed(self, error: BaseException) -> None:
         """The call raised ``error``."""
@@ -204,15 +205,19 @@ class ProxyRecorder:
         """For processes that this one starts."""
         return evolve(self._invitation, actor=current_actor(), outer=self._outer())
 
-    def ended(self, ticket: ProxyTicket, outcome: Outcome, reply: Reply | None) -> None:
-        """A live call has ended.
+    def ended(self, ticket: ProxyTicket, outcome: Outcome, reply: Reply | None) -> Outcome | None:
+        """A live call has ended; gives what the caller is to get, if that is something else.
 
         Raises:
             TrialStopped: it could not be recorded.
         """
-        if ticket.number is not None:
-            with suppress(Gone):  # as a thread's call that ends after its trial
-                self._ask(["end", ticket.number, *end_said(outcome, reply)])
+        if ticket.number is None:
+            return None
+        try:
+            _, *told = self._ask(["end", ticket.number, *end_said(outcome, reply)])
+        except Gone:  # as a thread's call that ends after its trial
+            return None
+        return answer_from(told[0], is_paced=False)[0] if told else None
 
     def _enclosing(self) -> ProxyTicket | None:
         """The live call of this trial inside which this context is."""

@@ -169,7 +169,7 @@ class Recording:
     @cached_property
     def entries(self) -> list[Entry]:
         """The matched interactions with their keys, in start order."""
-        return [Entry(i, matching_key(i.call, self.ignore), digest_of(i.outcome)) for i in self.matched]
+        return [Entry(i, matching_key(i.call, self.ignore), digest_of(i.returned)) for i in self.matched]
 
     @cached_property
     def placed(self) -> list[Placed]:

@@ -109,7 +109,7 @@ def rerun(view: View, home: Home, suite: Suite, terms: Terms, only: Collection[i
 def _carried_out(setup: Setup, view: View, agent: Callable[[Any], Any], source: Rerun, terms: Terms) -> TrialDrift:
     trial = Trial(setup)
     recorded = (view.cassette.header.task_definition or {}).get("digests", {})
-    changed = [name for name in ("instruction", "state") if recorded.get(name) != trial.digests.get(name)]
+    changed = [name for name in ("instruction", "state", "injections") if recorded.get(name) != trial.digests.get(name)]
     if changed:
         why = f"the task is another than when it was recorded: its {' and '.join(changed)} changed"
         return TrialDrift(str(view.id), left_out=why)
@@ -130,7 +130,7 @@ def _asked_again(view: View, path: Path, terms: Terms) -> Iterable[AskedAgain]:
     came = {i.origin.step: i for i in View(path).cassette if i.origin.verdict == "live" and i.origin.step is not None}
     for step in sorted(came):
         then = view.cassette.step(step)
-        changes = answer_changes(then.call, then.outcome, came[step].outcome, terms.ignore_fields)
+        changes = answer_changes(then.call, then.returned, came[step].returned, terms.ignore_fields)
         yield AskedAgain(step, then.call.name, max(0.0, now - (began + then.at)), changes)
 
 

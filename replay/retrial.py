@@ -212,7 +212,7 @@ def _carry_out(setup: Setup, recorded: View, suite: Suite) -> Retrial:
 
 def _changed(view: View, digests: Mapping[str, str | None]) -> tuple[str, ...]:
     recorded = (view.cassette.header.task_definition or {}).get("digests", {})
-    return tuple(name for name in ("instruction", "state") if recorded.get(name) != digests.get(name))
+    return tuple(name for name in ("instruction", "state", "injections") if recorded.get(name) != digests.get(name))
 
 
 def _told(evidence: Mapping[str, Any]) -> str:

@@ -46,6 +46,7 @@ INTERACTION_COLUMNS = (
     "result",
     "messages",
     "unescaped",
+    "injected",
 )
 
 Row = tuple[Any, ...]
@@ -140,6 +141,7 @@ def _interaction_row(trial: TrialId, interaction: Interaction, said: str | None)
         *texts,
         None if said is None else _text(said),
         _unescaped(texts),
+        None if interaction.injected is None else ", ".join(interaction.injected.by),
     )
 
 

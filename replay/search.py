@@ -50,7 +50,7 @@ _PARTS = ", ".join(
     for place, column in enumerate(_COLUMNS)
 )
 _SNIPPET = f"""
-SELECT i.trial, i.step, i.kind, i.actor, i.name, i.error IS NOT NULL AS failed,
+SELECT i.trial, i.step, i.kind, i.actor, i.name, i.error IS NOT NULL AS failed, i.injected,
        {_PARTS}
 FROM interactions_fts JOIN interactions i ON i.id = interactions_fts.rowid
 WHERE interactions_fts MATCH ? AND interactions_fts.rowid = ?
@@ -97,6 +97,7 @@ class Hit:
     Attributes:
         snippet: the part that matches best, in pieces: each a text, and whether it is a match.
         rank: by bm25; lower is better.
+        injected: what was put into its result on purpose; None as a rule.
     """
 
     trial: str
@@ -107,6 +108,7 @@ class Hit:
     error: bool
     snippet: tuple[tuple[str, bool], ...]
     rank: float
+    injected: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON-like data; ``matches`` are the places of the matches in the snippet, end excluded."""
@@ -125,6 +127,7 @@ class Hit:
             "snippet": "".join(text for text, _ in self.snippet),
             "matches": matches,
             "rank": self.rank,
+            "injected": self.injected,
         }
 
 
@@ -191,6 +194,7 @@ def _hit(store: Store, query: Query, key: int, rank: float) -> Hit:
         bool(row["failed"]),
         _pieces(_most_telling([row[f"{column}_part"] or "" for column in _TELLING])),
         rank,
+        row["injected"],
     )
 
 

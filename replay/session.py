@@ -31,13 +31,14 @@ from .children import Children
 from .deciding import Decider, Decision, Live, Made, Played, Recorded, Span, Stopped, Unanswerable
 from .emulation import Emulation
 from .escapes import Escapes
+from .injecting import Injecting
 from .journal import Journal
 from .misses import misdeclared_told, misfit_report, unknown_class_report
 from .playback import Playback
 from .policy import Policy
 from .prefix import Prefix
 from .proxy import TrialInvitation
-from .recording import Context, Entry
+from .recording import Context
 from .strands import Strands
 from .throttle import Throttle
 from .tickets import SessionTicket
@@ -65,6 +66,7 @@ class Session:
         halt: why the trial was stopped from within; every later call raises it again.
         journal: what the trial writes down, with its tracked state.
         ambient: what it reads of the clock and of randomness, where that is recorded or frozen.
+        injecting: what the task puts into results of tools, if anything.
         misdeclared: tools that are declared reads, and changed the tracked state, with how often.
         verdicts: how often each kind of answer was given to calls that are frozen by the policy.
         unattributed: calls of this process that belonged to no trial while this one was active (see `watching`).
@@ -86,6 +88,7 @@ class Session:
         self.halt: TrialtapeError | None = None
         self.journal = Journal(writer)
         self.ambient: Ambient | None = None
+        self.injecting: Injecting | None = None
         self.misdeclared: Counter[str] = Counter()
         self.verdicts: Counter[str] = Counter()
         self.unattributed = Unseen()
@@ -229,6 +232,8 @@ class Session:
     def _decide(self, ticket: SessionTicket) -> None:
         if self.ambient is not None and self._decider.has_just_gone_on():
             self.ambient.draw_anew(ticket.step)
+        if self.injecting is not None:
+            ticket.injections = self.injecting.meant_for(ticket.call)
         self._carry_out(self._decider.decide(ticket), ticket)
 
     def _carry_out(self, decision: Decision, ticket: SessionTicket) -> None:
@@ -241,7 +246,7 @@ class Session:
             case Span():
                 ticket.is_span = True
             case Recorded():
-                self._serve(ticket, decision.entry, decision.origin)
+                self._serve(ticket, decision)
             case Made(outcome, origin):
                 self._answer(ticket, outcome, origin)
             case Played(context, examples):
@@ -277,8 +282,7 @@ class Session:
             with self._lock:
                 if self.halt is not None or self._closed:
                     raise TrialStopped(self.halt or Refused("the trial has ended"))
-                self._answer(ticket, outcome, Origin("emulated"))
-            return outcome
+                return self._answer(ticket, outcome, Origin("emulated"))
 
         ticket.extends, ticket.instead = context, instead
 
@@ -289,9 +293,11 @@ class Session:
         self._finish(ticket, Error(halt), None, None)
         self._stop(halt)
 
-    def _serve(self, ticket: SessionTicket, entry: Entry, origin: Origin) -> None:
-        recorded = entry.interaction
-        outcome, unknown = fresh(recorded.outcome)
+    def _serve(self, ticket: SessionTicket, decision: Recorded) -> None:
+        recorded, origin = decision.entry.interaction, decision.origin
+        if decision.as_told:
+            ticket.injections, ticket.injected = (), recorded.injected
+        outcome, unknown = fresh(recorded.outcome if decision.as_told else recorded.returned)
         if unknown:
             why, report = unknown_class_report(ticket.step, ticket.call, unknown[0].name, origin)
             self._leave_unanswered(ticket, "missed", Unanswered(why, report))
@@ -308,13 +314,15 @@ class Session:
         origin: Origin,
         reply: Reply | None = None,
         patch: Patch | None = None,
-    ) -> None:
+    ) -> Outcome:
+        outcome = ticket.told(outcome)
         self.verdicts[origin.verdict] += 1
         ticket.answer = paced(outcome) if self._pace else outcome
         ticket.origin = origin
         if self.ambient is not None:
             self.ambient.answered(ticket.step, origin)
         self._finish(ticket, outcome, reply, patch)
+        return outcome
 
     def _stop(self, halt: TrialtapeError) -> NoReturn:
         self.stop(halt)

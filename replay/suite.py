@@ -18,7 +18,7 @@ from .progress import Progress, RunResult
 from .run_terms import RunTerms
 from .runner import carry_out
 from .running import Job
-from .scoring import Scorer, as_scorer, task_checks
+from .scoring import ATTACK, Scorer, as_scorer, attack_success, task_checks
 from .tasks import Task
 from .variant import Variant, checked_settings
 
@@ -33,6 +33,20 @@ def _scorers(given: Iterable[Any] | None) -> tuple[Scorer, ...]:
     return (task_checks,) if given is None else tuple(as_scorer(thing) for thing in given)
 
 
+def _telling_of_attacks(scorers: Sequence[Scorer], tasks: Sequence[Task]) -> Sequence[Scorer]:
+    """The scorers; where a task is attacked, one of them tells whether the attack succeeded."""
+    attacked = [task for task in tasks if task.injections]
+    if not attacked or any(each.name == ATTACK for each in scorers):
+        return scorers
+    untold = next((task for task in attacked if task.attack_goal is None), None)
+    if untold is not None:
+        raise BadInput(
+            f"task {untold.id} is attacked, but neither its attack_goal nor a scorer named {ATTACK} tells whether the "
+            "attack succeeded"
+        )
+    return (*scorers, attack_success)
+
+
 @frozen
 class Suite:
     """Tasks with the agent that tries them.
@@ -40,7 +54,8 @@ class Suite:
     Attributes:
         tasks: at least one, with different ids.
         agent: called with a `Trial` for each trial; a function or a coroutine function.
-        scorers: the first is the run's primary one; default `task_checks`.
+        scorers: the first is the run's primary one; default `task_checks`. Where a task is attacked, `attack_success`
+            is one of them.
         prices: by model, in USD if the table's are used too; they win over the table that comes with trialtape.
         redact: more that is removed before anything is written, as of `replay.block.trial`.
         settings: by name, what the agent is told of how to do its work, as ``trial.settings``; kept in the run and its
@@ -62,6 +77,7 @@ class Suite:
             if task.id in seen:
                 raise BadInput(f"the suite has two tasks with the id {task.id!r}")
             seen.add(task.id)
+        object.__setattr__(self, "scorers", _telling_of_attacks(self.scorers, self.tasks))  # frozen, but not yet made
 
     def run(
         self,

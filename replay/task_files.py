@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final
@@ -12,12 +12,14 @@ import yaml
 
 from cassettes.errors import BadInput
 
+from .injecting import Injection, injection_from
 from .tasks import Task
 
 __all__ = ["read_tasks"]
 
 _TEXTS: Final = ("outputs", "forbidden_tools")
-_KEYS: Final = ("id", "instruction", "state", "expected", *_TEXTS, "tags")
+_LISTS: Final = (*_TEXTS, "injections")
+_KEYS: Final = ("id", "instruction", "state", "expected", *_LISTS, "tags", "attack_goal")
 
 
 def read_tasks(path: str | Path) -> list[Task]:
@@ -82,12 +84,23 @@ def _task(file: Path, place: int, item: Any) -> Task:
     unknown = [str(key) for key in item if key not in _KEYS]
     if unknown:
         raise BadInput(f"{file}: task {name} has {', '.join(unknown)}; a task has {', '.join(_KEYS)}")
-    for key in _TEXTS:
+    for key in _LISTS:
         if not isinstance(item.get(key) or [], list):
             raise BadInput(f"{file}: {key} of task {name} is no list")
     for key in ("expected", "tags"):
         if not isinstance(item.get(key) or {}, Mapping):
             raise BadInput(f"{file}: {key} of task {name} is no map")
+    try:
+        injections = [injection_from(each) for each in item.get("injections") or []]
+    except BadInput as error:
+        raise BadInput(f"{file}: task {name}: {error}") from error
+    try:
+        return _made(name, item, injections)
+    except BadInput as error:
+        raise BadInput(f"{file}: {error}") from error
+
+
+def _made(name: str, item: Mapping[str, Any], injections: Sequence[Injection]) -> Task:
     return Task(
         id=name,
         instruction=str(item.get("instruction") or ""),
@@ -96,6 +109,8 @@ def _task(file: Path, place: int, item: Any) -> Task:
         outputs=[str(text) for text in item.get("outputs") or []],
         forbidden_tools=[str(tool) for tool in item.get("forbidden_tools") or []],
         tags={str(tag): str(value) for tag, value in (item.get("tags") or {}).items()},
+        injections=injections,
+        attack_goal=item.get("attack_goal"),
     )
 
 

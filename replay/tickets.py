@@ -11,6 +11,7 @@ from cassettes.model import (
     Cancelled,
     Chunk,
     Error,
+    Injected,
     Interaction,
     Origin,
     Outcome,
@@ -20,6 +21,7 @@ from cassettes.model import (
     Value,
 )
 
+from .injecting import Injection, injected_into
 from .journal import Journal
 from .recording import Context
 
@@ -40,6 +42,8 @@ class SessionTicket:
         key: of a call that was looked up; empty of others.
         instead: plays the tool, if a model is to.
         extends: the context in which its live answer extends the world; None if it does not.
+        injections: what the task puts into its result.
+        injected: what of that found its place.
         is_span: the call runs whatever is frozen, and what is inside it is matched.
     """
 
@@ -52,6 +56,8 @@ class SessionTicket:
         "call",
         "delay",
         "extends",
+        "injected",
+        "injections",
         "instead",
         "is_span",
         "journal",
@@ -85,13 +91,16 @@ class SessionTicket:
         self.is_span = False
         self.extends: Context | None = None
         self.instead: Callable[[], Outcome] | None = None
+        self.injections: tuple[Injection, ...] = ()
+        self.injected: Injected | None = None
         self.arguments = journal.arguments(call, step)
         self._ended = ended
         self._chunks: list[Chunk] = []
 
-    def done(self, value: Any, reply: Reply | None = None) -> None:
-        """The call returned ``value``."""
-        self._ended(self, Value(value), reply)
+    def done(self, value: Any, reply: Reply | None = None) -> Any:
+        """The call returned ``value``; gives what the caller is to get."""
+        told = self.ended_with(Value(value), reply)
+        return told.value if isinstance(told, Value) else value
 
     def failed(self, error: BaseException) -> None:
         """The call raised ``error``."""
@@ -118,9 +127,17 @@ class SessionTicket:
         reply = None if decode is None else decode(tuple(chunk.data for chunk in self._chunks))
         self._ended(self, Stream(head, tuple(self._chunks), complete, error), reply)
 
-    def ended_with(self, outcome: Outcome, reply: Reply | None) -> None:
-        """The call, which ran in another process, has ended so."""
-        self._ended(self, outcome, reply)
+    def ended_with(self, outcome: Outcome, reply: Reply | None) -> Outcome:
+        """The call has ended so, here or in another process; gives what the caller is to get."""
+        told = self.told(outcome)
+        self._ended(self, told, reply)
+        return told
+
+    def told(self, outcome: Outcome) -> Outcome:
+        """The outcome as the caller is to get it: with what the task puts into it."""
+        if self.injections:
+            outcome, self.injected = injected_into(outcome, self.injections)
+        return outcome
 
     def interaction(self, outcome: Outcome, reply: Reply | None, patch: Patch | None) -> Interaction:
         """The call with its outcome, which came just now."""
@@ -137,4 +154,5 @@ class SessionTicket:
             parent=None if self.parent is None else self.parent.step,
             reply=reply,
             patch=patch,
+            injected=self.injected,
         )

@@ -33,6 +33,7 @@ from cassettes.writer import CassetteWriter
 from .ambient import Ambient, alone_if
 from .emulation import Emulation, asking
 from .endings import ending_of
+from .injecting import Injecting
 from .patching import patched
 from .playback import Playback
 from .prefix import Prefix
@@ -198,6 +199,8 @@ class Trial:
             prefix=setup.prefix,
             emulation=self._emulation,
         )
+        if setup.task.injections:
+            self.session.injecting = Injecting(setup.task.injections)
         try:
             self._stack.enter_context(patched(kinds))
             self._stack.enter_context(watching(self.session.unattributed))

@@ -37,7 +37,7 @@ def document_of(view: View) -> dict[str, Any]:
 
 
 def _step(interaction: Interaction) -> dict[str, Any]:
-    call, reply, patch = interaction.call, interaction.reply, interaction.patch
+    call, reply, patch, injected = interaction.call, interaction.reply, interaction.patch, interaction.injected
     return {
         "step": interaction.step,
         "parent": interaction.parent,
@@ -50,6 +50,9 @@ def _step(interaction: Interaction) -> dict[str, Any]:
         "reply": None if reply is None else asdict(reply),
         "origin": asdict(interaction.origin),
         "patch": None if patch is None else _patch(patch),
+        "injected": None
+        if injected is None
+        else {"by": list(injected.by), "returned": outcome_document(injected.returned)},
     }
 
 

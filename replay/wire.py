@@ -4,7 +4,7 @@ Each message is a list whose first item says what it is; each gets one answer.
 
 ==============================================================  ==================================================
 ``begin`` actor, outer, place, facts, arguments, unkept         ``ticket`` number, step, delay, answer, is paced
-``end`` number, outcome, unkept, reply                          ``ok``
+``end`` number, outcome, unkept, reply                          ``ok``, or ``told`` outcome, if the caller gets another
 ``connecting`` address, outer                                   ``ok``
 ``escaped`` name, outer, pid                                    ``ok``
 ``arrived`` pid, parent's pid                                   ``ok``

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from cassettes.model import Call, Interaction, Verdict
 
@@ -134,7 +134,8 @@ class World:
             if (entry.interaction.call.kind, entry.interaction.call.name) == (call.kind, call.name)
             and entry.interaction.origin.verdict != "emulated"
         )
-        return [entry.interaction for entry in {(entry.key, entry.outcome): entry for entry in same}.values()]
+        different = {(entry.key, entry.outcome): entry.interaction for entry in same}.values()
+        return [evolve(each, outcome=each.returned, injected=None) for each in different]
 
     def extend(self, key: str, context: Context, entry: Entry) -> None:
         """A call that nothing answered was made live: asked again in this trial, it is answered the same."""

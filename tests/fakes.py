@@ -104,6 +104,7 @@ class ListTicket:
 
     def done(self, value, reply=None):
         self._end(Value(kept(value)), reply)
+        return value
 
     def failed(self, error):
         self._end(Error(kept(error)))

@@ -14,7 +14,20 @@ import attrs
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from cassettes.model import Cancelled, Chunk, Error, Interaction, Mark, Origin, Patch, Reply, Stream, Usage, Value
+from cassettes.model import (
+    Cancelled,
+    Chunk,
+    Error,
+    Injected,
+    Interaction,
+    Mark,
+    Origin,
+    Patch,
+    Reply,
+    Stream,
+    Usage,
+    Value,
+)
 from cassettes.values import pack
 from tests.factories import call
 
@@ -187,6 +200,9 @@ origins = st.one_of(
 )
 
 
+injected = st.builds(Injected, st.lists(st.text(min_size=1), min_size=1, max_size=2).map(tuple), outcomes)
+
+
 @st.composite
 def interactions(draw: st.DrawFn, step: int = 0) -> Interaction:
     """One interaction, of any kind and with any outcome."""
@@ -202,6 +218,7 @@ def interactions(draw: st.DrawFn, step: int = 0) -> Interaction:
         parent=draw(st.one_of(st.none(), st.integers(0, 5))),
         reply=draw(replies),
         patch=draw(st.one_of(st.none(), patches)),
+        injected=draw(st.one_of(st.none(), injected)),
     )
 
 

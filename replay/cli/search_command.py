@@ -101,4 +101,6 @@ def _line(hit: Hit, trial: int, name: int) -> Text:
     line = Text.assemble((f"{on_one_line(hit.trial):<{trial}}", "bold"), f"  {hit.step:>3}  ", what)
     for text, match in hit.snippet:
         line.append(text, "bold yellow" if match else "")
+    if hit.injected is not None:
+        line.append(f"  [injected: {on_one_line(hit.injected)}]", "red")
     return line

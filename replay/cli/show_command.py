@@ -20,6 +20,7 @@ from replay.report.label_text import label_text
 from replay.report.trial_text import ending_lines, evidence_lines, outcome_text, overview, step_document, step_lines
 from replay.runs import load_run
 from replay.scorefile import KeptScore, read_scores
+from replay.scoring import ATTACK
 from replay.selection import find_trial
 from replay.spending import Cost, is_billed, priced, spent_by
 from replay.view import View
@@ -94,8 +95,12 @@ def command(
 def _print_verdicts(out: Console, scores: Mapping[str, KeptScore], labels: Iterable[Label]) -> None:
     """What scorers found, with the evidence, and what people say."""
     for name, kept in scores.items():
-        verdict = {True: Text("passed", "green"), False: Text("failed", "red"), None: Text("unscored", "yellow")}
-        say(out, verdict[kept.passed] + Text(f"  {name}"))
+        good, bad = ("resisted", "attacked") if kept.scorer == ATTACK else ("passed", "failed")
+        verdict = Text("unscored", "yellow")
+        if kept.passed is not None:
+            went_well = kept.passed != (kept.scorer == ATTACK)  # that score is 1 if the attack succeeded
+            verdict = Text(good, "green") if went_well else Text(bad, "red")
+        say(out, verdict + Text(f"  {name}"))
         for told in evidence_lines(json.loads(kept.evidence)):
             say(out, Text(f"  {told}"))
     for label in labels:
@@ -171,5 +176,9 @@ def _plain(interaction: Interaction, *, whole: bool = False) -> dict[str, Any]:
         "origin": interaction.origin.verdict,
         "answered_by": interaction.origin.trial,
         "answered_step": interaction.origin.step,
+        "injected": None if interaction.injected is None else list(interaction.injected.by),
+        "result_before_injection": None
+        if interaction.injected is None
+        else outcome_text(interaction.injected.returned),
         "parent": interaction.parent,
     }

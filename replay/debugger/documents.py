@@ -93,6 +93,7 @@ def _facts(page: Page, side: Side, place: int, notes: Notes) -> None:
     word = verdict_word(origin.verdict) or "live"
     precise = f" ({origin.verdict})" if word != origin.verdict else ""
     page.fact("answered", f"{word}{precise}{source}", "" if origin.live else "yellow")
+    page.fact("injected", None if step.injected is None else ", ".join(step.injected.by), "bold red")
     page.fact("inside", None if step.parent is None else f"step {step.parent}")
     if reply is not None and reply.usage is not None:
         page.fact("tokens", f"{_told(reply.usage.input)} in, {_told(reply.usage.output)} out")

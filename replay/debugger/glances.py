@@ -74,12 +74,17 @@ def glance_at(interaction: Interaction) -> Glance:
         parent=interaction.parent,
         result="" if call.kind == "model" else _result(outcome),
         asked=spoken if call.kind == "model" else on_one_line(compact(dict(call.arguments)), _LETTERS),
-        came="" if told else on_one_line(outcome_told(outcome), _LETTERS),
+        came="" if told else on_one_line(_came(interaction), _LETTERS),
         tokens=None if usage is None else (usage.input or 0) + (usage.output or 0),
         at=interaction.at,
         seconds=interaction.duration,
         call=_said(interaction) if call.kind == "model" else call,
     )
+
+
+def _came(interaction: Interaction) -> str:
+    told = outcome_told(interaction.outcome)
+    return told if interaction.injected is None else f"[{interaction.injected}] {told}"
 
 
 def unreadable(number: int, why: str) -> Glance:

@@ -14,6 +14,7 @@ from replay.view import Step, View, messages_of
 __all__ = ["ending_lines", "outcome_text", "overview", "step_lines", "step_text"]
 
 _SIGNS = {"model": "●", "tool": "▸", "http": "◦", "clock": "·", "random": "·"}
+_INJECTED_WIDTH = 60
 _STYLES = {"read": "cyan", "pure": "cyan", "write": "magenta", "unknown": "yellow"}
 
 
@@ -88,7 +89,10 @@ def step_text(step: Step, width: int) -> Text:
         failed = isinstance(step.outcome, Error)
         unanswered = failed and step.origin.verdict in {"stale", "missed"}
         came = "no recorded answer" if unanswered else _line(outcome_text(step.outcome), width // 2)
-        line.append(f" → {came}", "red" if failed else "dim")
+        line.append(" → ", "red" if failed else "dim")
+        if interaction.injected is not None:  # before the result, which may be cut
+            line.append(f"[{_line(str(interaction.injected), _INJECTED_WIDTH)}] ", "bold red")
+        line.append(came, "red" if failed else "dim")
     if not step.origin.live:
         line.append(f"  [{step.origin.verdict}]", "yellow")
     return line
@@ -140,6 +144,7 @@ def step_document(view: View, interaction: Interaction, *, raw: bool, cost: str 
         "at": f"{interaction.at:.3f} s, took {interaction.duration * 1e3:.1f} ms",
         "answered by": interaction.origin.verdict
         + (f", {interaction.origin.trial} step {interaction.origin.step}" if interaction.origin.trial else ""),
+        "injected": None if interaction.injected is None else ", ".join(interaction.injected.by),
         "inside": None if interaction.parent is None else f"step {interaction.parent}",
         "tokens": None if reply is None or reply.usage is None else f"{reply.usage.input} in, {reply.usage.output} out",
         "cost": cost,
@@ -154,6 +159,8 @@ def step_document(view: View, interaction: Interaction, *, raw: bool, cost: str 
         sections.append(("answered", "\n".join(part for part in answer if part) or str(reply.error or reply.refusal)))
     else:
         sections.append(("answered", outcome_text(interaction.outcome)))
+    if interaction.injected is not None:
+        sections.append(("before something was injected", outcome_text(interaction.injected.returned)))
     return sections
 
 

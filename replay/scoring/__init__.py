@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .assertions import state_assertions
+from .attacks import ATTACK, attack_success, attack_success_by, risk
 from .blind import BLIND_TO, OWN
 from .checks import final_state, forbidden_tools, required_outputs, task_checks
 from .combining import Rule, combination, rule_of
@@ -15,6 +16,7 @@ from .states import as_set, by_key, exact_state, state_digest, state_is, unorder
 from .tools import calls_tool, expected_actions, never_calls
 
 __all__ = [
+    "ATTACK",
     "BLIND_TO",
     "OWN",
     "Asked",
@@ -24,6 +26,8 @@ __all__ = [
     "as_scorer",
     "as_set",
     "asked_for",
+    "attack_success",
+    "attack_success_by",
     "before_writes",
     "by_key",
     "calls_tool",
@@ -42,6 +46,7 @@ __all__ = [
     "not_capped",
     "outputs",
     "required_outputs",
+    "risk",
     "rule_of",
     "score_trial",
     "scorer",

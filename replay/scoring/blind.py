@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from .attacks import attack_success
 from .checks import final_state, forbidden_tools, required_outputs, task_checks
 from .consent import consent_before_write
 from .limits import not_capped
@@ -26,6 +27,7 @@ OWN: Final[dict[str, Scorer]] = {
         expected_actions,
         consent_before_write,
         not_capped,
+        attack_success,
     )
 }
 """The scorers that need no setting, by name."""

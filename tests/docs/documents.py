@@ -15,6 +15,7 @@ _EXECUTED = {
     "import-conversations.md",
     "import-tau2.md",
     "import-toolemu.md",
+    "measure-attacks.md",
 }
 TUTORIALS = [page for page in PAGES if page.parent.name == "tutorial" or page.name in _EXECUTED]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import trialtape as tt
-from replay.scoring import task_checks
+from replay.scoring import attack_success, attack_success_by, task_checks
 
 
 def test_a_suite_needs_tasks_with_ids_of_their_own():
@@ -50,3 +50,15 @@ def test_one_selector_or_several_may_be_frozen(tmp_path):
         result = suite.run(name, trials=1, freeze=freeze, source="base", home=tmp_path)
         assert dict(result.endings) == {"completed": 1}
         assert tt.open(f"{name}/x#0", home=tmp_path).coverage == {"own": 1}
+
+
+def test_where_a_task_is_attacked_a_scorer_tells_whether_the_attack_succeeded():
+    injections = [tt.Injection("PAY")]
+    attacked = tt.Task(id="a", injections=injections, attack_goal={"said": "yes"})
+    assert tt.Suite([tt.Task(id="x"), attacked], print).scorers == (task_checks, attack_success)
+    own = attack_success_by(lambda view: True)
+    assert tt.Suite([attacked], print, [task_checks, own]).scorers == (task_checks, own)
+    untold = tt.Task(id="b", injections=injections)
+    assert tt.Suite([untold], print, [own]).scorers == (own,)
+    with pytest.raises(tt.BadInput, match="task b is attacked, but neither"):
+        tt.Suite([attacked, untold], print)

@@ -73,7 +73,7 @@ def _step(step: Step, said: list[Said]) -> dict[str, Any]:
         "parent": interaction.parent,
         "effect": call.effect if call.kind in {"tool", "http"} else None,
         "time": _time(interaction),
-        "origin": None if interaction.origin.verdict == "live" else interaction.origin.verdict,
+        "origin": _origin(interaction),
         "from": _source(interaction),
         **(_model(step) if call.kind == "model" else _other(step)),
         "changes": None if interaction.patch is None else changes_of(interaction.patch),
@@ -90,6 +90,14 @@ def _time(interaction: Interaction) -> str | None:
     if not interaction.at and not interaction.duration:
         return None
     return f"+{interaction.at:.2f} s, took {interaction.duration * 1e3:.0f} ms"
+
+
+def _origin(interaction: Interaction) -> str | None:
+    """Who answered, if not the real thing alone."""
+    told = [] if interaction.origin.verdict == "live" else [str(interaction.origin.verdict)]
+    if interaction.injected is not None:
+        told.append(shown(str(interaction.injected)))
+    return ", ".join(told) or None
 
 
 def _source(interaction: Interaction) -> str | None:

@@ -11,6 +11,7 @@ from replay.labels import Label
 from replay.report.label_text import by_whom, said_in
 from replay.report.trial_text import evidence_lines
 from replay.scorefile import KeptScore
+from replay.scoring import ATTACK
 from replay.spending import Cost
 from replay.view import View
 
@@ -117,4 +118,5 @@ def _label(label: Label) -> dict[str, Any]:
 def _score(score: KeptScore) -> dict[str, Any]:
     verdict = {True: "passed", False: "failed", None: "unscored"}[score.passed]
     lines = [shown(line) for line in evidence_lines(json.loads(score.evidence))]
-    return {"name": shown(f"{score.scorer}@{score.version}"), "verdict": verdict, "lines": lines}
+    meaning = " (passed: the attack succeeded)" if score.scorer == ATTACK else ""
+    return {"name": shown(f"{score.scorer}@{score.version}{meaning}"), "verdict": verdict, "lines": lines}
