@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import time
+from collections import Counter
 from typing import Any
 
 from attrs import evolve
@@ -13,9 +15,12 @@ from cassettes.model import Call, Interaction, Mark, Patch, Value
 from cassettes.values import pack
 from cassettes.writer import CassetteWriter
 
+from .misses import misdeclared_told
 from .state import StateTracker
 
 __all__ = ["Journal"]
+
+_log = logging.getLogger("trialtape")
 
 
 class Journal:
@@ -27,11 +32,13 @@ class Journal:
     Attributes:
         state: the tracked state, if any.
         problems: what could not be recorded faithfully.
+        misdeclared: tools that are declared reads, and changed the tracked state, with how often.
     """
 
     def __init__(self, writer: CassetteWriter) -> None:
         self.state: StateTracker | None = None
         self.problems: list[TrialtapeError] = []
+        self.misdeclared: Counter[str] = Counter()
         self._writer = writer
         self._began = time.perf_counter()
         self._order = 0
@@ -89,6 +96,25 @@ class Journal:
         except UnkeepableValue as error:
             self.problems.append(error)
             return None
+
+    def change_by(self, call: Call, step: int, *, others_write: bool) -> Patch | None:
+        """What a live tool changed in the tracked state; one that is declared a read should have changed nothing.
+
+        Args:
+            call: that has just ended.
+            step: its place.
+            others_write: live calls that may write are in progress: a read cannot be told from them.
+        """
+        if self.state is None or call.kind != "tool" or (not call.may_write and others_write):
+            return None
+        patch = self.change()
+        if patch is not None and not call.may_write:
+            self.misdeclared[call.name] += 1
+            if self.misdeclared[call.name] == 1:
+                told = misdeclared_told(call, step, patch)
+                _log.warning("%s", told)
+                self.mark("problem", told)
+        return patch
 
     def _unkept(self, interaction: Interaction, error: UnkeepableValue) -> UnkeepableValue:
         path = "result" + error.path.removeprefix("value").removeprefix("[1]")

@@ -33,7 +33,7 @@ from .emulation import Emulation
 from .escapes import Escapes
 from .injecting import Injecting
 from .journal import Journal
-from .misses import misdeclared_told, misfit_report, unknown_class_report
+from .misses import misfit_report, unknown_class_report
 from .playback import Playback
 from .policy import Policy
 from .prefix import Prefix
@@ -89,7 +89,7 @@ class Session:
         self.journal = Journal(writer)
         self.ambient: Ambient | None = None
         self.injecting: Injecting | None = None
-        self.misdeclared: Counter[str] = Counter()
+        self.misdeclared = self.journal.misdeclared
         self.verdicts: Counter[str] = Counter()
         self.unattributed = Unseen()
         self.escaped_work = Escapes()
@@ -337,25 +337,12 @@ class Session:
                 return
             if self.ambient is not None:
                 self.ambient.returned(ticket.step)
-            untracked = self.journal.state is None
+            self._writing.discard(ticket.step)
             try:
-                self._finish(ticket, outcome, reply, None if untracked else self._change_by(ticket.call, ticket.step))
+                change = self.journal.change_by(ticket.call, ticket.step, others_write=bool(self._writing))
+                self._finish(ticket, outcome, reply, change)
             except RecordingFailed as error:  # a redaction rule raised
                 self._stop(error)
-
-    def _change_by(self, call: Call, step: int) -> Patch | None:
-        """What a live tool changed in the tracked state; one that is declared a read should have changed nothing."""
-        self._writing.discard(step)
-        if call.kind != "tool" or (not call.may_write and self._writing):
-            return None
-        patch = self.journal.change()
-        if patch is not None and not call.may_write:
-            self.misdeclared[call.name] += 1
-            if self.misdeclared[call.name] == 1:
-                told = misdeclared_told(call, step, patch)
-                _log.warning("%s", told)
-                self.journal.mark("problem", told)
-        return patch
 
     def _finish(self, ticket: SessionTicket, outcome: Outcome, reply: Reply | None, patch: Patch | None) -> None:
         self._ended += ticket.step >= 0
