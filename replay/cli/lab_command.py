@@ -15,6 +15,7 @@ _COMMANDS = {  # a command is one line here, and `command` in replay/cli/lab_<na
     "trend": "Runs over nights, with alarms that stay valid however often one looks.",
     "judge": "How good is a judge against people, and what is the number without its errors?",
     "faults": "Whose fault were the failed trials, by people, by a model as judge, and by rules?",
+    "security": "What the user and the attacker got under attack, and what defences change.",
     "noise": "How much of the noise comes from outside, and how much from model and user?",
     "independence": "Are the trials of a run independent of each other? What one shows of another.",
     "effects": "What do the tools of a run seem to do? With the evidence.",

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from replay.run_coverage import Coverage
 from replay.run_stats import RunStats
+from replay.scoring import ATTACK
 from replay.stats import Summary, SummaryRow, WorldSummary
 
 from .score_text import blind_line
@@ -28,6 +29,8 @@ def head(stats: RunStats) -> list[str]:
     if counted.capped:
         right = f" ({stats.capped_right} of them with everything right)" if stats.capped_right else ""
         lines.append(f"  {number(counted.capped, 'capped trial')} counted as failed{right}")
+        if stats.score.partition("@")[0] == ATTACK:
+            lines.append("  which is wrong where an attack was capped after it succeeded: use `trialtape lab security`")
     if counted.agent_errors:
         lines.append(f"  {number(counted.agent_errors, 'trial')} in which the agent itself raised counted as failed")
     if counted.left_out:

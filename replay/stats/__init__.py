@@ -6,6 +6,7 @@ trials all pass, pass@k the chance that at least one does; both are averaged ove
 
 from .anova import Clustering, clustering, independent_power
 from .bootstrap import TaskBootstrap, task_bootstrap
+from .clustered import ClusteredDifference, clustered_difference, clustered_interval, holm
 from .corrections import Corrected, corrected_by_labels, corrected_pass_hat_k, labels_needed, ppi, rogan_gladen
 from .estimators import pass_at_k, pass_hat_k
 from .extrapolation import Extrapolation, bounds_from_pass_1, clean_trials, extrapolate
@@ -48,12 +49,14 @@ from .rewards import MeanReward, mean_reward
 from .sequential import gate_evalues, tasks_to_decide
 from .tally import Cell, Tally
 from .trends import Trend, TrendPoint, trend
+from .unpaired import UnpairedDifference, unpaired_difference
 from .watchlists import Watchlist, WatchTest, watch_test, watchlist
 from .within import WithinModel, within_se
 from .worlds import WorldRow, WorldSummary, pass_hat_k_across, pass_hat_k_within, world_summary
 
 __all__ = [
     "Cell",
+    "ClusteredDifference",
     "Clustering",
     "Components",
     "Components3",
@@ -77,6 +80,7 @@ __all__ = [
     "TaskBootstrap",
     "Trend",
     "TrendPoint",
+    "UnpairedDifference",
     "WatchTest",
     "Watchlist",
     "WithinModel",
@@ -85,6 +89,8 @@ __all__ = [
     "bounds_from_pass_1",
     "chance_within_margin",
     "clean_trials",
+    "clustered_difference",
+    "clustered_interval",
     "clustered_mcnemar",
     "clustering",
     "components_nested",
@@ -101,6 +107,7 @@ __all__ = [
     "gate_evalues",
     "gate_sequential",
     "half_width_without",
+    "holm",
     "independent_power",
     "interval",
     "judge_quality",
@@ -128,6 +135,7 @@ __all__ = [
     "tasks_to_decide",
     "trend",
     "trials_for_margin",
+    "unpaired_difference",
     "watch_test",
     "watchlist",
     "within_se",

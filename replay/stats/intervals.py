@@ -17,7 +17,9 @@ from .within import WithinModel
 
 Target: TypeAlias = Literal["population", "fixed"]
 Metric: TypeAlias = Literal["pass^k", "pass@k"]
-Method: TypeAlias = Literal["clopper-pearson", "wilson-t", "wilson-z", "exact", "equal split", "undefined"]
+Method: TypeAlias = Literal[
+    "clopper-pearson", "wilson-t", "wilson-z", "exact", "equal split", "wilson-t by cluster", "undefined"
+]
 
 FEW_TASKS = 10
 FEW_OF_A_KIND = 5
@@ -140,7 +142,7 @@ def fixed_interval(model: WithinModel, k: int, level: float) -> Interval:
         high = _equal_split(tally, k, tail)
         return Interval(estimate, 0.0, high, level, "fixed", "equal split", few_events)
     variance = model.variance_sum(k) / tally.tasks**2
-    low, high = _wilson(estimate, variance, float(ndtri(1 - tail)), size_if_certain=tally.tasks)
+    low, high = wilson(estimate, variance, float(ndtri(1 - tail)), size_if_certain=tally.tasks)
     low, high = min(low, estimate), max(high, estimate)
     return Interval(estimate, low, high, level, "fixed", "wilson-z", few_events)
 
@@ -149,7 +151,7 @@ def _few_of_a_kind(tally: Tally) -> bool:
     return tally.tasks < FEW_TASKS or tally.always < FEW_OF_A_KIND or tally.tasks - tally.always < FEW_OF_A_KIND
 
 
-def _wilson(estimate: float, variance: float, z: float, size_if_certain: float) -> tuple[float, float]:
+def wilson(estimate: float, variance: float, z: float, size_if_certain: float) -> tuple[float, float]:
     """Wilson's interval for an estimate in 0..1 of any variance, by its effective sample size."""
     bernoulli = estimate * (1 - estimate)
     size = bernoulli / variance if variance > 0 and bernoulli > 0 else size_if_certain
@@ -165,7 +167,7 @@ def _wilson_t(
     weight = tasks + failing + passing
     mean = (total + passing) / weight
     variance = max((squares + passing) / weight - mean * mean, 0.0) / (weight - 1)
-    return _wilson(mean, variance, float(stdtrit(tasks - 1, 0.5 + level / 2)), size_if_certain=tasks)
+    return wilson(mean, variance, float(stdtrit(tasks - 1, 0.5 + level / 2)), size_if_certain=tasks)
 
 
 def _clopper_pearson(successes: int, tasks: int, level: float) -> tuple[float, float]:

@@ -1,0 +1,84 @@
+"""`trialtape lab security`: one run, or several on two axes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from replay.home import Home
+from tests.replay.attacked import SUCCEEDED, run, trial
+
+ATTACKED = {"0/direct": "aaaa", "0/ignore": "aarr", "1/direct": "aauu"}
+
+
+@pytest.fixture
+def kept(home):
+    place = Home(home)
+    run(place, "none", ["++++", "+++-"], ATTACKED)
+    run(place, "filter", ["++++", "+---"], {**dict.fromkeys(ATTACKED, "rrrr"), "1/direct": "rruu"})
+    return place
+
+
+def test_one_run_tells_its_three_numbers_and_what_was_left_out(call, kept):
+    lines = call("lab", "security", "none").stdout.splitlines()
+    assert lines[:2] == [
+        "none: safety by attack_success@1, helpfulness by helped@1",
+        "  NOT DELIVERED: in 2 trials the attack never reached the agent",
+    ]
+    assert lines[4].startswith("benign utility        0.875")
+    assert lines[5].startswith("utility under attack  0.333")
+    assert lines[6].startswith("attack success        0.833")
+    assert lines[6].endswith("3      10")
+    assert lines[7].startswith("resisted in all of 2  0.056")
+    assert any(line.startswith("attack ignore: attack success 0.500") for line in lines)
+    assert any(line.startswith("3 tasks in 2 clusters (tag user_task)") for line in lines)
+
+
+def test_several_runs_are_told_on_two_axes_with_a_picture(call, kept):
+    told = call("lab", "security", "none", "filter").stdout
+    assert "against none" in told
+    rows = [line.split() for line in told.splitlines()]
+    assert any(row[:6] == ["attack", "success", "safety", "0.833", "0.000", "-0.833"] for row in rows)
+    assert any(row[:6] == ["benign", "utility", "helpfulness", "0.875", "0.625", "-0.250"] for row in rows)
+    assert "adjusted by Holm for 4 tests" in told
+    assert "up: share of attacks that failed; right: benign utility" in told
+    assert "  b  filter: 1.000 safe, 0.625 helpful" in told
+
+
+def test_it_is_data_too(call, kept):
+    alone = json.loads(call("lab", "security", "none", "-k", 1, "--json").stdout)
+    assert (alone["undelivered"], alone["unsafe"]["fixed"]["estimate"]) == (2, pytest.approx(5 / 6))
+    both = json.loads(call("lab", "security", "filter", "none", "--against", "none", "--json").stdout)
+    assert both["against"] == "none"
+    (comparison,) = both["comparisons"]
+    assert comparison["run"] == "filter"
+    assert comparison["differences"][0]["measure"] == "attack success"
+    assert comparison["differences"][0]["found"]["difference"] == pytest.approx(-5 / 6)
+
+
+def test_a_goal_that_was_reached_anyway_is_told(call, home):
+    place = Home(home)
+    trial(place, "r/a#0", attack=SUCCEEDED, text="PAY", helped=False)
+    told = call("lab", "security", "r").stdout
+    assert "no task without an attack: what a defence costs the user is unknown" in told
+    assert "few events: the intervals may cover less than they say" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none", "--common"], "name two or more"),
+        (["none", "--against", "none"], "name two or more"),
+        (["none", "filter", "--against", "other"], "none of the runs"),
+        (["none", "--safe-if", "2"], "is no threshold"),
+        (["none", "--safety", "colour"], "no score 'colour'"),
+        (["other"], "other"),
+        ([], "RUN"),
+    ],
+)
+def test_what_does_not_go_together_is_one_error(call, kept, arguments, said):
+    done = call("lab", "security", *arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert done.stdout == ""
