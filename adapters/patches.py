@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import CellType
 from typing import Any, Final
 
 __all__ = ["Patches"]
@@ -29,6 +30,11 @@ class Patches:
         """Replace ``owner.attribute`` with what ``make`` makes of it, which keeps its name and its docstring."""
         original = getattr(owner, attribute)
         self.put(owner, attribute, functools.wraps(original)(make(original)), label)
+
+    def fill(self, cell: CellType, replacement: Any, label: str) -> None:
+        """Replace what a closure holds, so that its function is another for all who have imported it by name."""
+        self._saved.append((cell, "cell_contents", cell.cell_contents, label))
+        cell.cell_contents = replacement
 
     def restore(self) -> None:
         """Put every original back, the last replacement first."""

@@ -146,10 +146,10 @@ class Session:
         return ticket
 
     def _is_part_of(self, parent: SessionTicket, ticket: SessionTicket) -> bool:
-        """True if the call is kept for the reader only: HTTP in a live tool, and what a model that plays one asks."""
+        """True if the call is kept for the reader only: HTTP in a live call, and what a model that plays one asks."""
         if parent.instead is not None:
             return True
-        if ticket.call.kind != "http" or parent.call.kind != "tool" or parent.is_span:
+        if ticket.call.kind != "http" or parent.call.kind not in {"tool", "http"} or parent.is_span:
             return False
         if self._decider.is_refused(ticket.call):
             self._carry_out(self._decider.refusal(ticket), ticket)
