@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from cassettes.errors import CassetteError
 from cassettes.recorder import Recorder, aperform, current, listening, passed_by
 
+from .kept_results import Form, acalled
 from .mcp_calls import counting_meta, handshake_call, request_call, tool_call, wire
 from .mcp_servers import hinted, learn, numbered
 from .mcp_transports import patch_client, patch_sse, patch_stdio, patch_streamable_http, target_behind
@@ -110,7 +111,6 @@ async def _called(
         "meta": counting_meta(beside.get("meta")),
     }
     call = tool_call(server, name, arguments, hinted(recorder, session, server, name), more)
-    came: list[Any] = []
 
     async def live() -> Any:
         await originals.connect(session)
@@ -118,14 +118,13 @@ async def _called(
         under_way = _calling_now.setdefault(session, [])
         under_way.append(recorder)
         try:
-            came.append(await real())
+            return await real()
         finally:
             under_way.remove(recorder)
             _inside.reset(token)
-        return wire(came[0])
 
-    answer = await aperform(recorder, call, live)
-    return came[0] if came else _result(result_type, _as_result(answer), name)
+    form = Form(wire, lambda answer: _result(result_type, _as_result(answer), name))
+    return await acalled(recorder, call, live, form)
 
 
 def _as_result(answer: Any) -> Any:
@@ -193,18 +192,19 @@ async def _requested(
     else:
         server = _server(recorder, session)
         call = request_call(server, plain)
-    came: list[Any] = []
 
     async def live() -> Any:
         if not first:
             await originals.connect(session)
-        came.append(await real())
-        return wire(came[0])
+        return await real()
 
-    answer = await aperform(recorder, call, live)
-    result = came[0] if came else _result(result_type, answer, call.name)
-    if first and not came:
-        _unsent[session] = _Unsent(request, result_type, importlib.import_module("anyio").Lock())
+    def give(answer: Any) -> Any:
+        result = _result(result_type, answer, call.name)
+        if first:
+            _unsent[session] = _Unsent(request, result_type, importlib.import_module("anyio").Lock())
+        return result
+
+    result = await acalled(recorder, call, live, Form(wire, give))
     if isinstance(result, types.ListToolsResult):
         learn(recorder, session, server, result.tools)
     return result

@@ -77,8 +77,8 @@ class WhenImported:
             self._modules[name](patches, module)
         except AttributeError as error:
             patches.restore()
-            version = self.versions().get(self._distribution, "of unknown version")
-            _log.warning("%s %s is not captured (%s): this needs %s", self._distribution, version, error, self._needs)
+            for distribution, version in self.versions().items():  # else it is a module of that name of somebody else's
+                _log.warning("%s %s is not captured (%s): this needs %s", distribution, version, error, self._needs)
 
 
 class _Finder:
