@@ -6,11 +6,7 @@ A scorer that raises, a cassette that cannot be read or a process that dies cost
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Final
 
 from attrs import field, frozen
 
@@ -22,11 +18,10 @@ from .home import Home
 from .scorefile import KeptScore
 from .scorer_names import scorers_named
 from .scoring import Scorer, score_trial
+from .spread import Spread
 from .view import View
 
 __all__ = ["Scored", "rescored", "score_one"]
-
-_CHUNK: Final = 16  # trials that a process takes at a time: few enough to spread, many enough to be worth the way
 
 Job = tuple[TrialId, Path]
 Known = Mapping[tuple[str, str], str | None]  # what need not be scored: trial and scorer, with the cassette's digest
@@ -95,75 +90,17 @@ def rescored(
         for job in jobs:
             yield score_one(home, job, scorers, known)
         return
-    yield from _in_processes(_Work(home, tuple(names), grades, dict(known or {})), jobs, processes)
+    spread = Spread(_scoring, (home, tuple(names), grades, dict(known or {})), _died, processes)
+    yield from spread.over(jobs)
 
 
-@frozen
-class _Work:
-    """What a process is told once."""
-
-    home: Home
-    names: tuple[str, ...]
-    grades: int | None
-    known: dict[tuple[str, str], str | None]
-
-
-_worker: Callable[[Job], Scored] | None = None
-
-
-def _begin(work: _Work) -> None:
+def _scoring(
+    home: Home, names: tuple[str, ...], grades: int | None, known: dict[tuple[str, str], str | None]
+) -> Callable[[Job], Scored]:
     """In a new process: load the scorers."""
-    global _worker  # noqa: PLW0603  # of the process: an initializer has no other place
-    scorers = scorers_named(work.names, work.grades)
-    _worker = lambda job: score_one(work.home, job, scorers, work.known)
+    scorers = scorers_named(names, grades)
+    return lambda job: score_one(home, job, scorers, known)
 
 
-def _chunk(jobs: Sequence[Job]) -> list[Scored]:
-    assert _worker is not None
-    return [_worker(job) for job in jobs]
-
-
-def _in_processes(work: _Work, jobs: Sequence[Job], processes: int) -> Iterator[Scored]:
-    suspects: list[Job] = []
-    with _pool(work, processes) as pool:
-        waiting: dict[Future[list[Scored]], Sequence[Job]] = {}
-        size = _size(len(jobs), processes)
-        for start in range(0, len(jobs), size):
-            chunk = jobs[start : start + size]
-            try:
-                waiting[pool.submit(_chunk, chunk)] = chunk
-            except BrokenProcessPool:  # a process died while the others were still being handed work
-                suspects += chunk
-        try:
-            for done in as_completed(waiting):
-                try:
-                    yield from done.result()
-                except BrokenProcessPool:
-                    suspects += waiting[done]
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-    yield from _one_by_one(work, suspects)
-
-
-def _one_by_one(work: _Work, jobs: Sequence[Job]) -> Iterator[Scored]:
-    """A process died: each trial that was on its way gets one of its own in turn, so that one costs only itself."""
-    left = list(jobs)
-    while left:
-        with _pool(work, 1) as pool:
-            while left:
-                job = left.pop(0)
-                try:
-                    yield from pool.submit(_chunk, [job]).result()
-                except BrokenProcessPool:
-                    yield Scored(job[0], problem=f"{job[0]}: the process that scored it died")
-                    break
-
-
-def _pool(work: _Work, processes: int) -> ProcessPoolExecutor:
-    # Spawned, not forked: this process may have threads, and locks that they hold.
-    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_begin, initargs=(work,))
-
-
-def _size(jobs: int, processes: int) -> int:
-    return max(1, min(_CHUNK, jobs // (2 * processes)))
+def _died(job: Job) -> Scored:
+    return Scored(job[0], problem=f"{job[0]}: the process that scored it died")
