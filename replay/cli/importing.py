@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 from attrs import asdict
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from replay.effects import Effects, read_effects
 from replay.home import Home
@@ -20,6 +18,7 @@ from replay.importers.importing import Imported, import_findings
 from replay.importers.reading import storable
 from replay.report.stats_text import number
 
+from .bars import counting_bar
 from .output import echo_json, messages
 
 __all__ = ["effects_option", "import_and_tell", "run_option"]
@@ -45,30 +44,13 @@ effects_option = click.option(
 
 def import_and_tell(home: str | None, name: str, source: Path, findings: Findings, *, as_json: bool) -> None:
     """Import what was found, and tell what was done; the exit code is 1 if a record was left out."""
-    with _bar(len(findings.trials), quiet=as_json) as advance:
+    with counting_bar("importing", len(findings.trials), quiet=as_json) as advance:
         imported = import_findings(Home.find(home), name, source, findings, advance)
     if as_json:
         echo_json(_document(imported, findings))
     _tell(imported, findings)
     if any(not remark.imported for remark in (*findings.remarks, *imported.remarks)):
         sys.exit(1)
-
-
-@contextmanager
-def _bar(total: int, *, quiet: bool) -> Iterator[Callable[[], None]]:
-    """A progress bar on stderr, if that is a terminal."""
-    progress = Progress(
-        TextColumn("importing"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=messages(),
-        transient=True,
-        disable=quiet or not sys.stderr.isatty(),
-    )
-    with progress:
-        task = progress.add_task("", total=total)
-        yield lambda: progress.advance(task)
 
 
 def _document(imported: Imported, findings: Findings) -> dict[str, Any]:
