@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         TrialtapeError,
         Unanswered,
         UnkeepableValue,
+        UnknownTool,
     )
     from cassettes.model import TrialId
     from replay import scoring, stats
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from replay.block import trial
     from replay.breaking import Breakpoint, break_at
     from replay.dialogue import Act, Dialogue, Heard, Request, Result
+    from replay.environments import Environment
     from replay.fault_judge import fault_judge
     from replay.given_policy import GivenPolicy as Policy
     from replay.injecting import Injection
@@ -53,6 +55,7 @@ __all__ = [
     "CassetteError",
     "Dialogue",
     "Divergence",
+    "Environment",
     "Heard",
     "Injection",
     "NothingCaptured",
@@ -71,6 +74,7 @@ __all__ = [
     "TrialtapeError",
     "Unanswered",
     "UnkeepableValue",
+    "UnknownTool",
     "View",
     "acting_as",
     "attacked",
@@ -97,6 +101,7 @@ _MODULE_OF = {
     "CassetteError": "cassettes.errors",
     "Dialogue": "replay.dialogue",
     "Divergence": "cassettes.errors",
+    "Environment": "replay.environments",
     "Heard": "replay.dialogue",
     "Injection": "replay.injecting",
     "NothingCaptured": "cassettes.errors",
@@ -115,6 +120,7 @@ _MODULE_OF = {
     "TrialtapeError": "cassettes.errors",
     "Unanswered": "cassettes.errors",
     "UnkeepableValue": "cassettes.errors",
+    "UnknownTool": "cassettes.errors",
     "View": "replay.view",
     "acting_as": "replay.actors",
     "attacked": "replay.tasks",

@@ -12,6 +12,7 @@
     │   └── RecordingFailed            a write failed: the disk is full, the file is closed
     ├── UnkeepableValue            1   a value has no lossless form; names its path
     ├── NothingCaptured            1   a trial in which no call was seen
+    ├── UnknownTool                1   an environment has no tool of that name
     ├── TrialHalted                3   the trial was stopped from within
     │   ├── Unanswered                 a frozen call has no recorded answer
     │   ├── Divergence                 a replay asked for something else than was recorded
@@ -42,6 +43,7 @@ __all__ = [
     "TrialtapeError",
     "Unanswered",
     "UnkeepableValue",
+    "UnknownTool",
 ]
 
 
@@ -101,6 +103,10 @@ class UnkeepableValue(TrialtapeError):
 
 class NothingCaptured(TrialtapeError):
     """A trial ended without a single call seen."""
+
+
+class UnknownTool(TrialtapeError, LookupError):
+    """An environment has no tool of that name: what it raises, so that no error inside a tool is taken for that."""
 
 
 class TrialHalted(TrialtapeError):

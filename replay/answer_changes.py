@@ -15,7 +15,7 @@ from .ignoring import counting_arguments
 from .leaves import ABSENT, LeafChange, leaf_changes
 from .plain import plain
 
-__all__ = ["answer_changes", "fields_of_changes"]
+__all__ = ["answer_changes", "answer_form", "fields_of_changes"]
 
 
 def answer_changes(call: Call, recorded: Outcome, now: Outcome, ignore: Sequence[str] = ()) -> tuple[LeafChange, ...]:
@@ -29,7 +29,12 @@ def answer_changes(call: Call, recorded: Outcome, now: Outcome, ignore: Sequence
         now: what it got now.
         ignore: paths below the answer that do not count (see `replay.ignoring`), behind selectors or not.
     """
-    return leaf_changes(*(_counting(call, _form(call, outcome), ignore) for outcome in (recorded, now)))
+    return leaf_changes(*(answer_form(call, outcome, ignore) for outcome in (recorded, now)))
+
+
+def answer_form(call: Call, outcome: Outcome, ignore: Sequence[str] = ()) -> Any:
+    """What of an answer counts, as JSON-like data, less what is ignored."""
+    return _counting(call, _form(call, outcome), ignore)
 
 
 def fields_of_changes(changes: Sequence[LeafChange]) -> list[str]:

@@ -16,6 +16,9 @@ class _Absent:
     def __repr__(self) -> str:
         return "nothing"
 
+    def __reduce__(self) -> str:
+        return "ABSENT"  # the one of the process that reads it
+
 
 ABSENT = _Absent()
 

@@ -1,4 +1,4 @@
-"""Load a suite, a scorer or an agent from a Python file that the user names."""
+"""Load a suite, a scorer, an agent or an environment from a Python file or module that the user names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from cassettes.errors import BadInput, TrialtapeError
 
-__all__ = ["load_agent", "load_name", "load_object"]
+__all__ = ["load_agent", "load_from_module", "load_name", "load_object"]
 
 
 def load_object(spec: str, default: str) -> Any:
@@ -42,6 +42,29 @@ def load_agent(spec: str) -> Callable[[Any], Any]:
     if not callable(found):
         raise BadInput(f"{spec} names a {type(found).__name__}; an agent is a function of the trial")
     return found
+
+
+def load_from_module(spec: str) -> Any:
+    """The object that ``MODULE:NAME`` names, of a module that is installed or lies here.
+
+    Raises:
+        BadInput: the module or the name does not exist, or importing it fails.
+    """
+    name, _, wanted = spec.partition(":")
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        here = "" if error.name != name.partition(".")[0] else ": it is not installed here, and no file in this folder"
+        raise BadInput(f"{name} cannot be imported: {error}{here}") from error
+    except TrialtapeError as error:
+        raise BadInput(f"{name}: {error}") from error
+    except Exception as error:
+        raise BadInput(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+    if not hasattr(module, wanted):
+        raise BadInput(f"module {name} has no {wanted!r}")
+    return getattr(module, wanted)
 
 
 def load_name(spec: str) -> tuple[Path, str]:

@@ -19,6 +19,7 @@ _COMMANDS = {  # a command is one line here, and `command` in replay/cli/lab_<na
     "noise": "How much of the noise comes from outside, and how much from model and user?",
     "independence": "Are the trials of a run independent of each other? What one shows of another.",
     "effects": "What do the tools of a run seem to do? With the evidence.",
+    "reexecute": "Does a real environment still answer what was recorded, writes too?",
     "drift": "Do the tools still answer what they answered when a run was recorded?",
     "voice": "How does a voice agent take turns: latencies, interruptions, what it ignores?",
     "worlds": "How much of a run could its other recordings answer?",

@@ -16,6 +16,7 @@ _EXECUTED = {
     "import-tau2.md",
     "import-toolemu.md",
     "measure-attacks.md",
+    "reexecute-tool-calls.md",
 }
 TUTORIALS = [page for page in PAGES if page.parent.name == "tutorial" or page.name in _EXECUTED]
 
