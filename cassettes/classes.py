@@ -10,7 +10,7 @@ import sys
 from enum import Enum, Flag
 from functools import cached_property, lru_cache
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 __all__ = ["ENUM", "EXCEPTION", "NAMEDTUPLE", "OBJECT", "fields_of", "find_class", "rebuild", "reference", "take_apart"]
 
@@ -91,6 +91,9 @@ def rebuild(cls: Any, form: int, state: Any) -> Any:
     builtin = next(base for base in cls.__mro__ if base.__module__ == "builtins")
     if form == OBJECT:
         made, fields = builtin.__new__(cls), state
+    elif _is_of_pydantic(cls):
+        (title, lines, *others), fields = state
+        made = cls.from_exception_data(title, [_line_again(line) for line in lines], *others)
     else:
         arguments, fields = state
         made = builtin.__new__(cls, *arguments)
@@ -123,8 +126,27 @@ def _form_of(cls: type) -> int | None:
     return OBJECT if any(hasattr(cls, marker) for marker in _MARKERS) else None
 
 
+def _is_of_pydantic(cls: type) -> bool:
+    """True for pydantic's `ValidationError`, which holds all that it says where Python does not see it."""
+    return (cls.__module__, cls.__qualname__) == ("pydantic_core._pydantic_core", "ValidationError")
+
+
+def _line(line: dict[str, Any]) -> dict[str, Any]:
+    """What a `ValidationError` says of one field; an error that a validator made itself as its parts."""
+    kind = line["type"]
+    return line if isinstance(kind, str) else {**line, "type": [kind.type, kind.message_template, kind.context]}
+
+
+def _line_again(line: dict[str, Any]) -> dict[str, Any]:
+    kind = line["type"]
+    return line if isinstance(kind, str) else {**line, "type": sys.modules["pydantic_core"].PydanticCustomError(*kind)}
+
+
 def _arguments(error: BaseException) -> tuple[Any, ...]:
-    """What the built-in constructor needs to make ``error`` again."""
+    """What makes ``error`` again: of most, what the built-in constructor needs."""
+    if _is_of_pydantic(type(error)):
+        title, lines, *others = cast("tuple[Any, ...]", error.__reduce__()[1])
+        return title, [_line(line) for line in lines], *others
     if isinstance(error, OSError):
         arguments: tuple[Any, ...] = OSError.__reduce__(error)[1]  # type: ignore[assignment, unused-ignore]
         return arguments

@@ -21,7 +21,19 @@ from .home import Home, writing
 
 __all__ = ["RunFile", "git_state", "load_run", "open_run", "packages", "pool_pinned_by", "refuse_other_run"]
 
-_SEEN = ("trialtape", "openai", "anthropic", "google-genai", "httpx", "httpx2", "mcp", "vcrpy")
+_SEEN = (
+    "trialtape",
+    "openai",
+    "anthropic",
+    "google-genai",
+    "httpx",
+    "httpx2",
+    "mcp",
+    "langchain-core",
+    "openai-agents",
+    "pydantic-ai-slim",
+    "vcrpy",
+)
 
 
 @frozen

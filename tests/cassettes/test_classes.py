@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import attrs
 import msgpack
 import pytest
-from pydantic import BaseModel, PrivateAttr
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from cassettes.canonical import canonical
 from cassettes.errors import UnkeepableValue
@@ -227,6 +228,41 @@ def test_notes_of_an_exception_are_kept():
     error = ValueError("x")
     error.add_note("seen at noon")
     assert back(error).__notes__ == ["seen at noon"]
+
+
+class Order(BaseModel):
+    item: str
+    count: int = Field(gt=0)
+
+    @field_validator("item")
+    @classmethod
+    def known(cls, item: str) -> str:
+        if item == "nothing":
+            raise ValueError("there is no nothing")
+        if item == "gold":
+            raise PydanticCustomError("dear", "{item} is dear", {"item": item})
+        return item
+
+
+@pytest.mark.parametrize(
+    "given", [{"count": "x"}, {"item": "nothing", "count": 0}, {"item": "gold"}, {"item": "{x}"}, 5]
+)
+def test_a_validation_error_of_pydantic_says_what_it_said(given):
+    with pytest.raises(ValidationError) as caught:
+        Order.model_validate(given)
+    error = caught.value
+    error.add_note("seen at noon")
+    restored = back(error)
+    assert (type(restored), restored.title, str(restored)) == (ValidationError, error.title, str(error))
+    assert repr(restored.errors()) == repr(error.errors())
+    assert restored.__notes__ == ["seen at noon"]
+    assert canonical(restored) == canonical(error)
+
+
+def test_a_validation_error_of_another_shape_stays_closed():
+    name = "pydantic_core._pydantic_core:ValidationError"
+    for state in ([(), {}], [("Order", 5), {}], [("Order", [{"type": "no such type"}], "python", False), {}]):
+        assert isinstance(back(Opaque(name, 17, pack(state))), Opaque)
 
 
 def test_an_exception_group_of_ones_own_comes_back():

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from typing import Annotated, Any
 
+import pydantic
 import pytest
 
 import trialtape as tt
@@ -142,6 +143,20 @@ def test_artifacts_errors_and_commands_of_langchain_tools_come_back(trial, home)
         with pytest.raises(ValueError, match="no weather in Oslo"):
             failing.invoke({"city": "Oslo"})
     assert called == CALLED
+
+
+def test_arguments_that_a_langchain_tool_cannot_take_are_told_again(trial, home):
+    tool = langchain.tool("weather")(weather)
+
+    def run():
+        with pytest.raises(pydantic.ValidationError) as caught:
+            tool.invoke({"town": "Oslo"})
+        return str(caught.value)
+
+    with trial(run="base"):
+        live = run()
+    with trial(run="again", replay="base/t#0"):
+        assert run() == live
 
 
 def test_what_langgraph_injects_is_no_argument(trial, home):
