@@ -236,9 +236,9 @@ def _notifying(original: Asking) -> Asking:
 
 
 def _server(recorder: Recorder, session: Any) -> str:
-    """The name of the server in this trial: its own, or that of the program or address while it has told none."""
+    """The name of the server in this trial: its own, or that of the program or host while it has told none."""
     info, target = session.server_info, target_behind(session)
-    label = "" if target is None else target.label
+    label = "" if target is None else target.label.partition("/")[0]  # a path may hold a credential
     return numbered(recorder, label if info is None else info.name, target)
 
 

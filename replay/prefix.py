@@ -18,7 +18,7 @@ from cassettes.model import Call, Interaction
 from .playback import Playback
 from .policy import Selector
 from .readings import Readings
-from .recording import Entry, Recording
+from .recording import Entry, Recording, tool_of
 from .resources import touches
 from .strands import strand_of
 
@@ -122,7 +122,7 @@ class Prefix:
         write = next((write for write in self._writes if touches(write.call, call)), None)
         if write is None or any(selector.matches(call) for selector in self._allowed):
             return None
-        if (call.actor, call.kind, call.name) in self.recording.span_names:
+        if tool_of(call) in self.recording.span_names:
             return None  # it runs whatever is frozen, and the calls inside it are judged
         selector = _selector(call)
         if call.external:

@@ -24,7 +24,7 @@ from .readings import Readings
 from .resources import clash, touches
 from .retries import folded
 
-__all__ = ["Context", "Entry", "PastWrite", "Placed", "Recording", "context_of", "digest_of"]
+__all__ = ["Context", "Entry", "PastWrite", "Placed", "Recording", "context_of", "digest_of", "tool_of"]
 
 Context = tuple[tuple[str, str], ...]
 """The writes that decide a call's answer, in start order: the key and the outcome's digest of each."""
@@ -69,6 +69,11 @@ class PastWrite:
     started: int
     ended: int
     frozen: bool = False
+
+
+def tool_of(call: Call) -> tuple[str, str, str, str]:
+    """Which tool is called, and on whose behalf: a name may be there on two servers."""
+    return call.actor, call.kind, call.name, call.endpoint
 
 
 def digest_of(outcome: Outcome, redactor: Redactor | None = None) -> str:
@@ -149,10 +154,9 @@ class Recording:
         return {i.step: matching_key(i.call, self.ignore) for i in self._all if i.step in inside}
 
     @cached_property
-    def span_names(self) -> frozenset[tuple[str, str, str]]:
-        """Actor, kind and name of the spans."""
-        spans = (i.call for i in self._all if i.step in self.spans)
-        return frozenset((call.actor, call.kind, call.name) for call in spans)
+    def span_names(self) -> frozenset[tuple[str, ...]]:
+        """Which tools the spans are of (see `tool_of`)."""
+        return frozenset(tool_of(i.call) for i in self._all if i.step in self.spans)
 
     @cached_property
     def matched(self) -> list[Interaction]:

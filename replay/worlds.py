@@ -17,7 +17,7 @@ from cassettes.model import Call, Interaction, Verdict
 
 from .counterparts import likely_counterpart
 from .readings import Readings
-from .recording import Context, Entry, Placed, Recording
+from .recording import Context, Entry, Placed, Recording, tool_of
 
 __all__ = ["Found", "Missing", "World"]
 
@@ -94,7 +94,7 @@ class World:
 
     def runs_as_span(self, call: Call) -> bool:
         """True if some recording holds a call of this tool as a span: asked something else, it still is one."""
-        return any((call.actor, call.kind, call.name) in source.span_names for source in self._sources)
+        return any(tool_of(call) in source.span_names for source in self._sources)
 
     def answer(self, call: Call, key: str, context: Context) -> Found | Missing:
         """The recorded answer to a call after these writes."""
@@ -131,7 +131,7 @@ class World:
             entry
             for source in self._recorded
             for entry in source.recording.entries
-            if (entry.interaction.call.kind, entry.interaction.call.name) == (call.kind, call.name)
+            if tool_of(entry.interaction.call)[1:] == tool_of(call)[1:]  # on whose behalf does not matter
             and entry.interaction.origin.verdict != "emulated"
         )
         different = {(entry.key, entry.outcome): entry.interaction for entry in same}.values()
@@ -178,7 +178,12 @@ class World:
             if e.interaction.call.name == call.name and e.interaction.call.kind == call.kind
         ]
         if same_name:
-            return Missing("missed", "no recording holds this call with these arguments", same_name[0])
+            of_same = [entry for entry in same_name if entry.interaction.call.endpoint == call.endpoint]
+            if not of_same:
+                other = same_name[0].interaction.call.endpoint or "no server"
+                why = f"it is asked of {call.endpoint or 'no server'}, and is recorded as asked of {other}"
+                return Missing("missed", why, same_name[0])
+            return Missing("missed", "no recording holds this call with these arguments", of_same[0])
         entries = [entry for source in self._recorded for entry in source.recording.entries]
         why = f"no recording of this task holds a call of {call.name}"
         return Missing("missed", why, counterpart=likely_counterpart(call, entries, self.ignore))

@@ -355,8 +355,11 @@ def test_tools_of_one_name_on_two_servers_do_not_mix(tmp_path, run):
     live, _ = run(agent([0, 1]), run="base")
     assert live == {0: "shop 0 reserved lamp as 1", 1: "shop 1 reserved lamp as 1"}
     assert run(agent([0, 1]), run="frozen", freeze="external", source="base")[0] == live
-    with pytest.raises(tt.Unanswered):  # not the answer of the other one
+    with pytest.raises(tt.Unanswered):  # the same call after another write
         run(agent([1]), run="frozen", freeze="external", source="base")
+    run(agent([0]), run="one")
+    with pytest.raises(tt.Unanswered, match="asked of mcp shop 1, and is recorded as asked of mcp shop 0"):
+        run(agent([1]), run="frozen one", freeze="external", source="one")
 
 
 def test_two_programs_that_call_themselves_the_same_do_not_mix(tmp_path, run, home):
