@@ -8,6 +8,7 @@ recorded as well, so that with the outside frozen no server is needed; it is mad
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple
@@ -131,7 +132,7 @@ def _as_result(answer: Any) -> Any:
     """What a model made up need not have the form of a result; it is then the text of one."""
     if isinstance(answer, dict) and ("content" in answer or "resultType" in answer):
         return answer
-    text = answer if isinstance(answer, str) else importlib.import_module("json").dumps(answer, ensure_ascii=False)
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     return {"content": [{"type": "text", "text": text}]}
 
 

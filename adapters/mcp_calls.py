@@ -22,7 +22,7 @@ _READS: Final = frozenset(
     }
 )
 # What the protocol itself and tracing put beside a request; it is another each time and decides no answer.
-_PASSING: Final = frozenset({"progressToken", "traceparent", "tracestate", "baggage"})
+_PASSING: Final = frozenset({"progressToken", "progress_token", "traceparent", "tracestate", "baggage"})
 _OURS: Final = "io.modelcontextprotocol/"  # version, client and capabilities, with every request since 2026
 
 
