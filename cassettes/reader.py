@@ -56,7 +56,7 @@ class Cassette:
         self._size = status.st_size
         self._lock = threading.RLock()
         self._stretches: OrderedDict[int, list[bytes | codec.Parts]] = OrderedDict()
-        self._messages = _Messages(self._load)
+        self._messages = _Messages(weakref.WeakMethod(self._load))
         self.problem: str | None = None
         self.header, self._first = self._read_header()
         index = self._read_index()
@@ -234,12 +234,17 @@ class Cassette:
 
 
 class _Messages(dict[int, Any]):
-    """The messages read so far, by number; others are read when asked for. Steps share them: nobody may change one."""
+    """The messages read so far, by number; others are read when asked for. Steps share them: nobody may change one.
 
-    def __init__(self, load: Callable[[int], dict[int, Any]]) -> None:
+    Its cassette is held weakly: in a cycle it would keep its file open, and all that was read, until a collection.
+    """
+
+    def __init__(self, load: weakref.WeakMethod[Callable[[int], dict[int, Any]]]) -> None:
         super().__init__()
         self._load = load
 
     def __missing__(self, number: int) -> Any:
-        self.update(self._load(number))
+        load = self._load()
+        assert load is not None
+        self.update(load(number))
         return self[number]

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import gc
 import random
 import resource
 import threading
 import tracemalloc
+import weakref
 from uuid import uuid4
 
 import msgpack
@@ -419,3 +421,16 @@ def test_a_footer_that_points_elsewhere_is_one_clear_error_when_a_step_is_read(p
 def test_a_header_of_another_shape_is_one_clear_error(path, plain):
     with pytest.raises(CorruptCassette):
         Cassette(crafted(path, header_record=plain))
+
+
+def test_a_cassette_that_nobody_holds_is_closed_at_once(path):
+    asked = interaction(0, call=model_call([{"role": "user", "content": "hi"}]))
+    cassette = Cassette(write_cassette(path, [asked]))
+    assert cassette.step(0).call.arguments["messages"] == [{"role": "user", "content": "hi"}]
+    known = weakref.ref(cassette)
+    gc.disable()  # only a collection could close it if it stood in a cycle
+    try:
+        del cassette
+        assert known() is None
+    finally:
+        gc.enable()
