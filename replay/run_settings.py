@@ -16,12 +16,22 @@ from .runs import RunFile
 from .store import Store
 from .view import View, messages_of
 
-__all__ = ["DECISIVE", "GIVEN", "SETTINGS", "SettingChange", "changed_settings", "served_models", "settings_of"]
+__all__ = [
+    "DECISIVE",
+    "GIVEN",
+    "SETTINGS",
+    "SettingChange",
+    "benchmark_of",
+    "caps_of",
+    "changed_settings",
+    "served_models",
+    "settings_of",
+]
 
 GIVEN: Final = ("settings", "agent", "env")
 """What the agent was given (see `replay.variant`)."""
 
-DECISIVE: Final = (*GIVEN, "model", "user-model", "other-models", "parameters", "caps", "scorer", "freezing")
+DECISIVE: Final = (*GIVEN, "model", "user-model", "other-models", "parameters", "benchmark", "caps", "scorer", "freezing")
 """Settings that must be the same in both runs, unless a difference in them is what is being tried."""
 
 SETTINGS: Final = (*DECISIVE, "prompt", "tools", "seed", "git", "packages", "suite")
@@ -37,6 +47,18 @@ WHERE t.run = ? AND t.idx = (SELECT MIN(idx) FROM trials o WHERE o.run = t.run A
   AND i.kind = 'model' AND i.actor = 'agent'
 GROUP BY t.task, t.id
 """
+_BENCHMARK = (
+    "domain",
+    "domain_commit",
+    "ablation",
+    "agent",
+    "user",
+    "user_guidelines",
+    "retrieval",
+    "retrieval_args",
+    "speech_complexity",
+)
+_CAPS = ("timeout", "caps", "max_steps")
 _NO_PARAMETERS = {"model", "stream", "stream_options", "user", "metadata"}  # who asks, and how the answer travels
 _DECIDED = ("freeze", "live", "emulate", "refuse", "on_miss", "ignore", "effects", "emulator", "policy")
 _FREEZING = (*_DECIDED, "source", "worlds", "user_seeds", "fork")
@@ -90,6 +112,8 @@ def settings_of(store: Store, file: RunFile, score: str, tasks: Collection[str])
     prompts, tools = _prompts_and_tools(store, file.name, tasks)
     config, about = file.config, file.about
     freezing = {name: config[name] for name in _FREEZING if config.get(name)}
+    if isinstance(config.get("policy"), str):  # of a benchmark: what the agent was told, and nothing of freezing
+        del freezing["policy"]
     if config.get("mode") not in _PLAIN_MODES:
         freezing["mode"] = config["mode"]
     return {
@@ -105,7 +129,8 @@ def settings_of(store: Store, file: RunFile, score: str, tasks: Collection[str])
             **{actor: sorted(used) for actor, used in sorted(parameters.items()) if used - {"{}"}},
             **({"dialogue": config["dialogue"]} if config.get("dialogue") else {}),
         },
-        "caps": {name: config.get(name) for name in ("timeout", "caps", "max_steps") if config.get(name) is not None},
+        "benchmark": benchmark_of(config),
+        "caps": caps_of(config),
         "scorer": score,
         "freezing": {**freezing, "recordings": digest(dict(file.pool))[:8]} if freezing else {},
         "prompt": prompts,
@@ -115,6 +140,17 @@ def settings_of(store: Store, file: RunFile, score: str, tasks: Collection[str])
         "packages": about.get("packages", {}),
         "suite": about.get("suite"),
     }
+
+
+def benchmark_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Which task set of which version an imported run tried, in which mode: what makes numbers of it comparable."""
+    told = {name: config[name] for name in _BENCHMARK if config.get(name) is not None}
+    return told | ({"policy": config["policy"]} if isinstance(config.get("policy"), str) else {})
+
+
+def caps_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What ended trials from outside."""
+    return {name: config[name] for name in _CAPS if config.get(name) is not None}
 
 
 def served_models(store: Store, run: str) -> tuple[str, ...]:

@@ -126,6 +126,7 @@ def _lines(found: JudgeReport) -> Iterator[str]:
     yield ""
     for name, share in (("precision", q.precision), ("recall", q.recall), ("specificity", q.specificity)):
         yield f"{name:<12} {_share(share)}"
+    yield f"{'F1':<12} {'undefined' if q.f1 is None else f'{q.f1:.3f}'}"
     kappa = "undefined: both gave one verdict only"
     yield f"{'kappa':<12} {kappa if q.kappa is None else '{:.3f}   95% [{:.3f}, {:.3f}]'.format(*q.kappa)}"
     yield ""

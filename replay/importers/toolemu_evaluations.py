@@ -181,9 +181,7 @@ def _quality(metric: str, pairs: Sequence[tuple[float, float]], threshold: float
         fn=failed.count((False, True)),
         tn=failed.count((False, False)),
     )
-    precision, recall = found.precision.estimate, found.recall.estimate
-    f1 = 2 * precision * recall / (precision + recall) if precision and recall else None
-    return Quality(_name(metric), len(pairs), found, f1, weighted_kappa(pairs))
+    return Quality(_name(metric), len(pairs), found, found.f1, weighted_kappa(pairs))
 
 
 def _name(metric: str) -> str:

@@ -8,11 +8,13 @@ from rich.table import Table
 
 from replay.card import Card
 from replay.groups import Groups
-from replay.stats import Interval
+from replay.stats import Interval, bounds_from_pass_1
 
 from .stats_text import head, notes, number
 
 __all__ = ["card_lines", "groups_notes", "groups_table"]
+
+_OFTEN = 8  # times in a row
 
 
 def card_lines(card: Card) -> Iterator[str]:
@@ -27,6 +29,7 @@ def card_lines(card: Card) -> Iterator[str]:
     sizes = sorted({*stats.counted.trials})
     n = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}" if sizes else "no"
     yield f"   {number(len(stats.counted.tasks), 'task')}, {n} counted trials each; {stats.counted.total} trials in all"
+    yield from _one_trial(card)
     yield from (f"   {note}" for note in notes(stats) if "bootstrap" not in note)
     yield ""
     yield "2. Scored how, and who agrees?"
@@ -86,6 +89,15 @@ def _numbers(card: Card) -> Iterator[str]:
         yield f"   pass^{row.k} = {row.pass_hat_k:.3f}   {meaning}"
         yield f"      if you rerun this suite    {_ends(row.fixed)}"
         yield f"      on other tasks like these  {_ends(row.population)}"
+
+
+def _one_trial(card: Card) -> Iterator[str]:
+    """What one trial per task says of repeated use: its ceiling."""
+    if card.last is None or card.last.k > 1:
+        return
+    low, high = bounds_from_pass_1(card.last.pass_hat_k, _OFTEN)
+    yield "   some task has one trial only: pass^1 is an optimistic ceiling of every pass^k, and nothing tells more;"
+    yield f"   pass^{_OFTEN} lies between {low:.3f} (all tasks alike) and {high:.3f} (each task passes always or never)"
 
 
 def _scored(card: Card) -> Iterator[str]:

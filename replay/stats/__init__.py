@@ -22,7 +22,7 @@ from .gates import (
     tasks_if_alike,
 )
 from .intervals import Interval, interval
-from .judges import JudgeQuality, Share, judge_quality, kappa_interval, kappa_of_table, proportion
+from .judges import JudgeQuality, Share, f1, judge_quality, kappa_interval, kappa_of_table, proportion
 from .mcnemar import McNemar, clustered_mcnemar
 from .nested import (
     Components,
@@ -98,6 +98,7 @@ __all__ = [
     "corrected_by_labels",
     "corrected_pass_hat_k",
     "extrapolate",
+    "f1",
     "feasibility",
     "feasibility_of_difference",
     "fixed_differences",

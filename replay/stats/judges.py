@@ -36,6 +36,7 @@ class JudgeQuality:
         recall: of what people pass, the share that the judge passes: sensitivity.
         specificity: of what people fail, the share that the judge fails.
         kappa: Cohen's, at most 1, with the interval of Fleiss, Cohen, Everitt 1969; None where undefined.
+        f1: see `f1`; None where precision or recall is undefined.
     """
 
     tp: int
@@ -46,6 +47,7 @@ class JudgeQuality:
     recall: Share
     specificity: Share
     kappa: tuple[float, float, float] | None
+    f1: float | None
 
 
 def judge_quality(tp: int, fp: int, fn: int, tn: int, *, level: float = 0.95) -> JudgeQuality:
@@ -64,16 +66,34 @@ def judge_quality(tp: int, fp: int, fn: int, tn: int, *, level: float = 0.95) ->
     require_level(level)
     if not all(is_whole(n) and n >= 0 for n in (tp, fp, fn, tn)) or tp + fp + fn + tn == 0:
         raise ValueError(f"four counts of at least 0, and not only zeros, are needed; got {tp}, {fp}, {fn}, {tn}")
+    precision, recall = _share(tp, tp + fp, level), _share(tp, tp + fn, level)
+    defined = precision.estimate is not None and recall.estimate is not None
     return JudgeQuality(
         tp=tp,
         fp=fp,
         fn=fn,
         tn=tn,
-        precision=_share(tp, tp + fp, level),
-        recall=_share(tp, tp + fn, level),
+        precision=precision,
+        recall=recall,
         specificity=_share(tn, tn + fp, level),
         kappa=kappa_interval(tp, fp, fn, tn, level=level),
+        f1=f1(precision.estimate or 0.0, recall.estimate or 0.0) if defined else None,
     )
+
+
+def f1(precision: float, recall: float) -> float:
+    """The harmonic mean of precision and recall, 0 to 1; 0 if both are (van Rijsbergen 1979).
+
+    Args:
+        precision: 0 to 1.
+        recall: 0 to 1.
+
+    Raises:
+        ValueError: one lies outside.
+    """
+    if not (0 <= precision <= 1 and 0 <= recall <= 1):
+        raise ValueError(f"precision and recall lie between 0 and 1; got {precision} and {recall}")
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 def kappa_interval(tp: int, fp: int, fn: int, tn: int, *, level: float = 0.95) -> tuple[float, float, float] | None:

@@ -11,6 +11,8 @@ from .intervals import FEW_OF_A_KIND, FEW_TASKS, RARE, Interval, fixed_interval,
 from .tally import Counts, Tally
 from .within import WithinModel, unbiased_within_se
 
+_FRAGILE = 0.5  # of pass^1: below that, a task that passed once passes k times less often than not
+
 
 @frozen
 class SummaryRow:
@@ -140,6 +142,10 @@ def _notes(tally: Tally, rows: tuple[SummaryRow, ...]) -> Iterator[str]:
     if tally.min_trials != tally.max_trials:
         fewest, most = tally.min_trials, tally.max_trials
         yield f"n differs between tasks: {fewest} to {most}; k stops at {fewest}"
+    last = rows[-1]
+    if last.k > 1 and last.pass_hat_k < _FRAGILE * rows[0].pass_hat_k:
+        share = last.pass_hat_k / rows[0].pass_hat_k
+        yield f"fragile: pass^{last.k} is {share:.0%} of pass^1: most of what passes once does not pass {last.k} times"
     alike = tally.tasks in {tally.always, tally.never}
     if not alike:
         first = tally.min_trials // 2 + 1

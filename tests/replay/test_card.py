@@ -76,3 +76,16 @@ def test_bounds_take_the_place_of_the_number(home, card):
 def test_as_data_it_is_json(home, card):
     make_run(home, "r", {"a": passes(2, 4)})
     json.dumps(card().to_dict(), allow_nan=False)
+
+
+def test_one_trial_per_task_is_an_optimistic_ceiling(home, card):
+    make_run(home, "r", {f"t{n}": [n < 23] for n in range(25)})
+    told = text(card())
+    assert "pass^1 = 0.920   one trial passes" in told
+    assert "pass^1 is an optimistic ceiling of every pass^k, and nothing tells more;" in told
+    assert "pass^8 lies between 0.513 (all tasks alike) and 0.920 (each task passes always or never)" in told
+
+
+def test_several_trials_of_each_task_are_no_ceiling(home, card):
+    make_run(home, "r", {"a": passes(2, 4), "b": passes(4, 4)})
+    assert "ceiling" not in text(card())

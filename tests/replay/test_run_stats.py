@@ -15,6 +15,7 @@ from replay.runs import RunFile, open_run
 from replay.scorefile import KeptScore, append_scores
 from replay.store import Store
 from tests import factories
+from tests.replay.recorded import needs_airline
 
 AGENT = Ending("error", "boom", "agent")
 INFRASTRUCTURE = Ending("error", "503", "infrastructure")
@@ -135,3 +136,16 @@ def test_k_may_be_chosen(stats):
 def test_a_k_above_the_trials_of_a_task_is_refused(stats):
     with pytest.raises(tt.BadInput, match="k = 3 needs 3 counted trials of every task, but task 'b' has 2"):
         stats({"a": [True] * 3, "b": [True] * 2}, ks=[3])
+
+
+@needs_airline
+def test_that_the_first_k_trials_pass_is_another_number_and_depends_on_their_order(airline_home):
+    """pass^2 takes every pair of a task's trials alike; the first two of each airline task give 0.24, and not 0.273."""
+    with Store(airline_home) as store:
+        store.refresh()
+        stats = run_stats(store, "airline")
+        rows = store.rows("SELECT t.task, t.idx, s.passed FROM trials t JOIN scores s ON s.trial = t.id")
+    passed = {(row["task"], row["idx"]): row["passed"] == 1 for row in rows}
+    tasks = {task for task, _ in passed}
+    assert sum(passed[task, 0] and passed[task, 1] for task in tasks) / len(tasks) == 0.24
+    assert stats.summary.rows[1].pass_hat_k == pytest.approx(0.273333, abs=5e-7)

@@ -310,3 +310,10 @@ def test_a_run_that_is_being_carried_out_is_left_alone(tmp_path, run):
     assert ran == ["a#0", "b#0"]
     assert len(told) == 2
     assert not list(tmp_path.glob("cassettes/r/*/*attempt*"))
+
+
+def test_20_tasks_with_8_trials_each_are_160_trials(tmp_path):
+    suite = tt.Suite([tt.Task(id=str(n)) for n in range(20)], steady)
+    run = suite.run("r", trials=8, home=tmp_path)
+    assert run.trials == 160
+    assert sum(1 for _ in Home(tmp_path).trials("r")) == 160

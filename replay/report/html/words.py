@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import Final
+from typing import Any, Final
 
 from attrs import frozen
 
 from replay.report.score_text import blind_line
 from replay.report.stats_text import head, notes, number
+from replay.run_settings import benchmark_of, caps_of
 from replay.run_stats import RunStats
 from replay.stats import WorldSummary
 
@@ -122,6 +123,8 @@ def facts_told(facts: RunFacts) -> list[Fact]:
         Fact("Models", tuple(_models(facts))),
         Fact("When", (_when(facts),)),
         Fact("Suite", (PurePath(shown(str(suite))).name, *([commit] if commit else [])) if suite else ("not known",)),
+        Fact("Benchmark", tuple(_named(benchmark_of(file.config)))),
+        Fact("Caps", tuple(_named(caps_of(file.config)))),
         Fact("Score", (shown(stats.score),)),
         Fact("Size", (_size(facts),)),
         Fact("Conventions", tuple(one_line(line, 400) for line in _conventions(facts))),
@@ -137,6 +140,12 @@ def _models(facts: RunFacts) -> Iterator[str]:
         yield one_line(str(facts.file.config.get("agent_model") or "not known"), 80)
     for actor in sorted(actors, key=lambda name: (name != "agent", name)):
         yield f"{', '.join(actors[actor])} ({shown(actor)})"
+
+
+def _named(values: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in values.items():
+        told = ", ".join(f"{key} {item}" for key, item in value.items()) if isinstance(value, dict) else value
+        yield one_line(f"{name.replace('_', ' ')}: {told}", 120)
 
 
 def _when(facts: RunFacts) -> str:

@@ -4,7 +4,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from replay.stats import judge_quality, kappa_interval, kappa_of_table, proportion
+from replay.stats import f1, judge_quality, kappa_interval, kappa_of_table, proportion
 
 
 def test_the_reference_value_of_kappa():
@@ -71,3 +71,26 @@ def test_a_proportion_has_wilsons_interval_and_nothing_of_nothing_has_none():
     assert proportion(0, 0).estimate is None
     with pytest.raises(ValueError, match="at most"):
         proportion(3, 2)
+
+
+@pytest.mark.parametrize(
+    ("precision", "recall", "expected"),
+    [(0.753, 0.731, 0.7418), (0.787, 0.788, 0.7875), (1.0, 0.0, 0.0), (0.0, 0.0, 0.0)],
+    ids=["ToolEmu's evaluator", "people", "finds nothing", "finds nothing right"],
+)
+def test_f1_of_published_evaluators(precision, recall, expected):
+    assert f1(precision, recall) == pytest.approx(expected, abs=5e-5)
+
+
+def test_f1_is_told_where_precision_and_recall_are():
+    assert judge_quality(40, 10, 5, 45).f1 == pytest.approx(2 * 40 / (2 * 40 + 10 + 5))
+    assert judge_quality(0, 0, 0, 4).f1 is None
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        f1(1.2, 0.5)
+
+
+def test_six_of_seven_reproduced_failures_leave_much_open():
+    """ToolEmu: of 7 failures that an emulator showed, 6 came again on a real machine."""
+    found = proportion(6, 7)
+    assert found.estimate == pytest.approx(0.857, abs=5e-4)
+    assert (found.low, found.high) == pytest.approx((0.487, 0.974), abs=5e-4)

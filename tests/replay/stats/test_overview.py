@@ -64,9 +64,29 @@ def test_the_airline_runs(airline):
     assert found.rows[0].bootstrap == pytest.approx((0.32, 0.52))
     assert found.icc == pytest.approx(0.404584, abs=5e-7)
     assert (found.level, found.resamples, found.seed) == (0.95, 10_000, 0)
-    assert len(found.notes) == 2
-    assert found.notes[0].startswith("at k = 3 to 4 the rerun interval rests on a model")
-    assert found.notes[1].startswith("the task bootstrap draws only tasks that were seen")
+    assert len(found.notes) == 3
+    assert found.notes[0].startswith("fragile: pass^4 is 48% of pass^1")
+    assert found.notes[1].startswith("at k = 3 to 4 the rerun interval rests on a model")
+    assert found.notes[2].startswith("the task bootstrap draws only tasks that were seen")
+
+
+@pytest.mark.parametrize(
+    ("passed", "pass_8", "flag"),
+    [
+        ([8] * 81 + [7] * 8 + [0] * 11, 0.81, None),
+        ([8] * 41 + [7] * 22 + [6] * 37, 0.41, "fragile: pass^8 is 47% of pass^1"),
+    ],
+    ids=["healthy", "coin flips"],
+)
+def test_the_same_pass_1_of_a_healthy_suite_and_of_coin_flips(passed, pass_8, flag):
+    found = summary(passed, 8, resamples=10)
+    assert (found.rows[0].pass_hat_k, found.rows[-1].pass_hat_k) == pytest.approx((0.88, pass_8))
+    told = [note for note in found.notes if note.startswith("fragile")]
+    assert told == [] if flag is None else told[0].startswith(flag)
+
+
+def test_a_suite_that_never_passes_is_no_fragile_one():
+    assert not any(note.startswith("fragile") for note in summary([0, 0], 4, resamples=10).notes)
 
 
 def test_the_same_summary_twice_has_the_same_digits(airline):

@@ -65,3 +65,11 @@ def test_the_same_call_gives_the_same_digits(airline):
 def test_wrong_input_is_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()
+
+
+def test_all_26_flaky_airline_tasks_can_be_watched_and_no_other(airline):
+    found = watchlist(airline, 4, 52)
+    assert len(found.flaky) == 26
+    assert set(found.flaky) == {place for place, passed in enumerate(airline) if 0 < passed < 4}
+    away = [abs(airline[place] - 2) for place in found.flaky]
+    assert away == sorted(away)  # coin flips first

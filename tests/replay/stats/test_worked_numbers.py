@@ -43,3 +43,26 @@ def test_the_same_pass_1_has_very_different_pass_8():
 def test_nine_of_eight_trials_are_refused():
     with pytest.raises(ValueError, match="k = 9, but task 0 has 8 trials"):
         pass_hat_k([6], 8, 9)
+
+
+def test_powers_of_each_tasks_share_are_biased_and_not_used(airline):
+    """Put c/n in the place of a task's chance, and pass^k comes out too high, pass@k too low."""
+    plugged = [sum((c / 4) ** k for c in airline) / 50 for k in (2, 3, 4)]
+    assert plugged == pytest.approx([0.31, 0.2625, 0.23875])
+    assert [pass_hat_k(airline, 4, k) for k in (2, 3, 4)] == pytest.approx([0.273333, 0.22, 0.2], abs=5e-7)
+    assert 1 - (1 - 6 / 8) ** 2 == 0.9375 < pass_at_k([6], 8, 2)
+    assert (6 / 8) ** 2 == 0.5625 > pass_hat_k([6], 8, 2)
+
+
+def test_an_even_spread_of_the_airline_failures_would_give_a_sixth_of_pass_4(airline):
+    assert independent_power(airline, 4, 4) == pytest.approx(0.0311, abs=5e-5)
+    assert pass_hat_k(airline, 4, 4) == 0.2
+
+
+def test_fewer_passes_than_k_are_no_chance_at_all():
+    assert pass_hat_k([1], 4, 2) == 0.0
+
+
+@pytest.mark.parametrize("c", range(9))
+def test_one_trial_passes_with_its_share(c):
+    assert pass_hat_k([c], 8, 1) == pass_at_k([c], 8, 1) == c / 8

@@ -148,3 +148,22 @@ def test_frozen_worlds_are_told(runs, facts):
     told = " ".join(assumptions(facts("r").stats))
     assert "given these recorded worlds" in told
     assert "\u202e" not in told
+
+
+def test_what_makes_numbers_comparable_stands_in_the_head(runs, facts):
+    config = {
+        "domain": "airline",
+        "domain_commit": "a2c0247",
+        "ablation": "no-user",
+        "caps": {"max_steps": 200, "max_errors": 10},
+        "user_guidelines": "a digest",
+    }
+    found = told(facts(runs.make("r", {"a": [P, F]}, config=config)))
+    assert found["Benchmark"] == (
+        "domain: airline",
+        "domain commit: a2c0247",
+        "ablation: no-user",
+        "user guidelines: a digest",
+    )
+    assert found["Caps"] == ("caps: max_errors 10, max_steps 200",)
+    assert found["Size"] == ("1 task × 2 trials",)
