@@ -61,3 +61,15 @@ def test_an_unknown_tag_is_refused_with_those_that_there_are(grouped):
 def test_no_number_by_group_where_the_run_has_none(grouped):
     with pytest.raises(tt.BadInput, match="too many trials ended unanswered, so no number by group holds"):
         grouped("domain", {"a": [True, UNANSWERED], "b": [True, True]})
+
+
+def test_failures_by_kind_of_risk(home):
+    """ToolEmu's agents failed 19.0% of the cases about privacy, and 16.1% of those about money."""
+    failed = {"privacy": (8, 42), "financial": (5, 31)}
+    tasks = {f"{kind} {n}": [n >= bad] for kind, (bad, of) in failed.items() for n in range(of)}
+    make_run(home, "r", tasks, tags={task: {"risk": task.split()[0]} for task in tasks})
+    with Store(home) as store:
+        store.refresh()
+        groups = groups_of(store, run_stats(store, "r"), "risk", ()).groups
+    told = {group.name: 1 - group.fixed[0].estimate for group in groups}
+    assert told == {"privacy": pytest.approx(0.190, abs=5e-4), "financial": pytest.approx(0.161, abs=5e-4)}

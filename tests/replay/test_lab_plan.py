@@ -5,6 +5,7 @@ import json
 import pytest
 
 import trialtape as tt
+from cassettes.model import Reply, Usage
 from replay.lab_plan import lab_plan
 from replay.store import Store
 from tests import factories
@@ -48,6 +49,18 @@ def test_the_cost_is_that_of_the_recorded_trials(home, plan):
     found = plan(0.1)
     assert (found.cost_per_trial, found.designs[0].cost) == (None, None)
     assert "cost unknown" in found.cost_unknown
+
+
+def test_a_design_costs_its_trials_at_their_mean(home, plan):
+    call = factories.model_call([{"role": "user", "content": "?"}])
+    asked = factories.interaction(0, call=call, reply=Reply(usage=Usage(input=1000, output=100)))
+    prices = {"gpt-x": {"input": 1.0, "output": 10.0}}  # USD per million tokens
+    make_run(home, "r", SUITE, interactions=[asked], about={"prices": prices})
+    found = plan(0.1, trials=[4, 8])
+    assert found.cost_per_trial == pytest.approx(0.002)
+    assert [design.cost for design in found.designs] == [
+        pytest.approx(0.002 * design.total) for design in found.designs
+    ]
 
 
 @pytest.mark.parametrize(
