@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import combinations
+from pathlib import Path
 from typing import Any, Final
 
 from attrs import field, frozen
@@ -14,6 +15,7 @@ from cassettes.recorder import unwatched
 
 from .fault_prompt import Verdict, fault_messages, read_verdict
 from .scoring.beside import asked_beside, path_beside
+from .spending import Spent, spent_by
 from .view import View
 
 __all__ = ["AskMessages", "FaultJudge", "Judged", "fault_judge"]
@@ -33,7 +35,7 @@ class Judged:
         said: each answer as it came.
         answers: what was read in it; None where it had not the form that was asked for.
         alike: of pairs of answers, the share that agree in fault and user error; None with one answer.
-        live: how many of the answers were asked for now, and not before.
+        live: how many of the answers were asked for now, and not before; ``spent`` is what they used.
     """
 
     verdict: Verdict | None
@@ -41,6 +43,7 @@ class Judged:
     answers: tuple[Verdict | None, ...]
     alike: float | None
     live: int
+    spent: tuple[Spent, ...] = ()
 
 
 @frozen
@@ -81,6 +84,7 @@ class FaultJudge:
         """
         found = [self._grade(view, told, number) for number in range(self.grades)]
         answers = tuple(answer for _, answer, _ in found)
+        paths = [self._path(view, number) for number, (_, _, live) in enumerate(found) if live]
         keys = [None if answer is None else answer.key for answer in answers]
         pairs = list(combinations(keys, 2))
         most, times = Counter(keys).most_common(1)[0]
@@ -89,19 +93,25 @@ class FaultJudge:
             said=tuple(text for text, _, _ in found),
             answers=answers,
             alike=sum(a == b for a, b in pairs) / len(pairs) if pairs else None,
-            live=sum(live for _, _, live in found),
+            live=len(paths),
+            spent=tuple(spent_by(step.interaction for path in paths for step in View(path).steps)),
         )
+
+    def _path(self, view: View, number: int) -> Path:
+        return path_beside(view, f"{_KIND}.{self.id}", number)
 
     def _grade(self, view: View, told: Mapping[str, Any], number: int) -> tuple[str, Verdict | None, bool]:
         def ask(known: Mapping[str, Any]) -> str:
+            if known["passed"] != told["passed"]:
+                then, now = (f"{'passed' if it['passed'] else 'failed'} by {it['score']}" for it in (known, told))
+                raise BadInput(f"it was judged as one that {then}, and {now}: give the judge another version")
             text = self.ask(fault_messages(view, known, self.guidance))
             if not isinstance(text, str):
                 raise BadInput(f"judge {self.id} returned {type(text).__name__}; the text of the reply is needed")
             return text
 
-        path = path_beside(view, f"{_KIND}.{self.id}", number)
         with unwatched():
-            text, live = asked_beside(view, path, self.id, ask, dict(told))
+            text, live = asked_beside(view, self._path(view, number), self.id, ask, dict(told))
         return text, read_verdict(text, view, passed=bool(told["passed"])), live
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
 from typing import Any
 
 from attrs import asdict, evolve, field, frozen
@@ -19,6 +21,8 @@ from .fault_judge import FaultJudge, Judged
 from .fault_prompt import Verdict
 from .home import Home
 from .labels import Label, append_label, last_lines, read_labels
+from .prices import PriceList
+from .spending import Cost, priced
 from .store import Store
 from .view import View
 
@@ -34,7 +38,7 @@ class JudgeAtWork:
     Attributes:
         judge: ``name@version``.
         trials: judged now; ``unanswered`` are those without a verdict.
-        live: answers that were asked for now; the others were recorded before.
+        live: answers that were asked for now, at this ``cost``; the others were recorded before.
         alike: of the pairs of answers on one trial, the share that agree, as a mean over trials: the judge's own
             noise; None with one answer each.
         problems: by trial, why it could not be judged.
@@ -44,12 +48,13 @@ class JudgeAtWork:
     trials: int
     unanswered: tuple[str, ...]
     live: int
+    cost: Cost
     alike: float | None
     problems: Mapping[str, str] = field(factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON-like data."""
-        return asdict(self)
+        return {**asdict(self), "cost": self.cost.to_dict()}
 
 
 def judge_faults(
@@ -57,43 +62,70 @@ def judge_faults(
     judge: FaultJudge,
     trials: Iterable[tuple[str, bool]],
     score: str,
+    *,
+    jobs: int = 1,
+    prices: PriceList | None = None,
     progress: Callable[[], None] = lambda: None,
 ) -> JudgeAtWork:
-    """Judge trials, and keep what is said as the judge's labels; each is kept before the next is asked about.
+    """Judge trials, and keep what is said as the judge's labels, each as soon as it is known.
 
     Args:
         store: an index that is up to date.
         judge: who judges.
         trials: of one run, with whether each passed.
         score: by which: ``name@version``.
+        jobs: how many trials are judged at the same time, in threads.
+        prices: of the judge's model.
         progress: called after each trial.
     """
     redactor = Redactor(store.home.redaction_key(), secrets_of(os.environ))
     held: dict[str, dict[str, Label]] = {}
     told: dict[str, Judged] = {}
     problems: dict[str, str] = {}
-    for name, passed in trials:
-        identity = TrialId.parse(name)
-        try:
-            view = View(store.home.cassette(identity), store.home)
-            judged = judge(view, _known(store, view, score, passed=passed))
-        except Exception as error:  # noqa: BLE001  # the user's code: costs this trial only, and is told
-            problems[name] = f"{type(error).__name__}: {error}"
+    for name, view, judged in _judged(store, judge, trials, score, jobs):
+        if view is None or isinstance(judged, Exception):
+            problems[name] = f"{type(judged).__name__}: {judged}"
         else:
             told[name] = judged
-            if identity.run not in held:
-                held[identity.run] = _lines_of(store.home, identity.run, judge.id)
-            _keep(store.home, _label(view, judge, judged, redactor), held[identity.run].get(name))
+            run = view.id.run
+            if run not in held:
+                held[run] = _lines_of(store.home, run, judge.id)
+            _keep(store.home, _label(view, judge, judged, redactor), held[run].get(name))
         progress()
     alike = [judged.alike for judged in told.values() if judged.alike is not None]
     return JudgeAtWork(
         judge=judge.id,
         trials=len(told),
-        unanswered=tuple(name for name, judged in told.items() if judged.verdict is None),
+        unanswered=tuple(sorted(name for name, judged in told.items() if judged.verdict is None)),
         live=sum(judged.live for judged in told.values()),
+        cost=priced((part for judged in told.values() for part in judged.spent), prices or PriceList()),
         alike=sum(alike) / len(alike) if alike else None,
-        problems=problems,
+        problems=dict(sorted(problems.items())),
     )
+
+
+def _judged(
+    store: Store, judge: FaultJudge, trials: Iterable[tuple[str, bool]], score: str, jobs: int
+) -> Iterator[tuple[str, View | None, Judged | Exception]]:
+    """Each trial with what is said of it, or what went wrong: that costs this trial only."""
+    left = iter(trials)
+    with ThreadPoolExecutor(jobs, thread_name_prefix="trialtape-judge") as pool:
+        running: dict[Future[Judged], tuple[str, View]] = {}
+        while True:
+            for name, passed in islice(left, jobs - len(running)):
+                try:
+                    view = View(store.home.cassette(TrialId.parse(name)), store.home)
+                    known = _known(store, view, score, passed=passed)
+                except CassetteError as error:
+                    yield name, None, error
+                else:
+                    running[pool.submit(judge, view, known)] = name, view
+            if not running:
+                return
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                name, view = running.pop(done)
+                failed = done.exception()
+                yield name, view, failed if isinstance(failed, Exception) else done.result()
 
 
 def _known(store: Store, view: View, score: str, *, passed: bool) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from replay.fault_prompt import PROMPT
 from replay.fault_review import counted_trials, fault_review
 from replay.home import Home
 from replay.loading import load_object
+from replay.prices import prices_of
 from replay.report.fault_review_text import judge_lines, review_lines, review_table
 from replay.run_stats import RunStats, run_stats
 from replay.runs import load_run
@@ -38,6 +39,7 @@ _MOST_TOLD = 5
 @click.option("--model", metavar="NAME", help="Ask this model about each failed trial, by the openai SDK.")
 @click.option("--with", "named", metavar="FILE.py:NAME", help="Or ask a judge of your own, made by tt.fault_judge.")
 @click.option("--grades", type=click.IntRange(min=1), metavar="N", help="How many times the judge is asked about each.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Trials judged at once.")
 @click.option("--all", "passed_too", is_flag=True, help="Ask about passed trials too: did the user err in them?")
 @score_option
 @errors_option
@@ -49,6 +51,7 @@ def command(
     model: str | None,
     named: str | None,
     grades: int | None,
+    jobs: int,
     score: str | None,
     errors: Literal["exclude", "fail"],
     passed_too: bool,  # noqa: FBT001  # click's way
@@ -69,7 +72,7 @@ def command(
         stats = run_stats(store, run, score, errors)
         work = None
         if judge is not None:
-            work = _judged(store, stats, judge, passed_too=passed_too, quiet=as_json)
+            work = _judged(store, stats, judge, jobs, passed_too=passed_too, quiet=as_json)
             store.refresh([run])
         review = fault_review(store, stats)
     if as_json:
@@ -99,12 +102,17 @@ def _judge(model: str | None, named: str | None, grades: int | None) -> FaultJud
     return found if grades is None else evolve(found, grades=grades)
 
 
-def _judged(store: Store, stats: RunStats, judge: FaultJudge, *, passed_too: bool, quiet: bool) -> JudgeAtWork:
+def _judged(
+    store: Store, stats: RunStats, judge: FaultJudge, jobs: int, *, passed_too: bool, quiet: bool
+) -> JudgeAtWork:
+    prices = prices_of(load_run(store.home, stats.run).about)
     trials = [(trial, passed) for trial, passed in counted_trials(store, stats).items() if passed_too or not passed]
     hidden = quiet or not sys.stderr.isatty()
     with Progress(console=messages(), transient=True, disable=hidden) as bar:
         task = bar.add_task(f"{stats.run}: {judge.id}", total=len(trials))
-        return judge_faults(store, judge, trials, stats.score, lambda: bar.advance(task))
+        return judge_faults(
+            store, judge, trials, stats.score, jobs=jobs, prices=prices, progress=lambda: bar.advance(task)
+        )
 
 
 def _end(work: JudgeAtWork | None, problems: tuple[str, ...]) -> None:

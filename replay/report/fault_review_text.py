@@ -24,6 +24,8 @@ def judge_lines(work: JudgeAtWork) -> Iterator[str]:
     """What came of judging now."""
     asked = f"{number(work.live, 'answer')} asked for now" if work.live else "nothing asked: it was recorded before"
     yield f"judge {work.judge}: {number(work.trials, 'trial')}, {asked}"
+    if work.live:
+        yield f"  {work.cost.line()}"
     if work.unanswered:
         yield f"  unanswered (of another form than asked for, or no majority): {', '.join(work.unanswered)}"
     if work.alike is not None:

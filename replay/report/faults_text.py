@@ -111,6 +111,8 @@ def user_lines(users: UserErrors) -> Iterator[str]:
     yield f"  it erred in {_share(users.erred)}, critically in {_share(users.critical)}"
     if users.disputed:
         yield f"  of {number(users.disputed, 'trial')} different things are said: the lesser error counts"
+    if users.said < users.trials:
+        yield "  of the other trials nothing is known, so the rates are of those that were looked at"
     if users.critical.estimate:
         passed = f" ({users.passed} of them passed)" if users.passed else ""
         yield f"  with and without the trials with a critical error of the user{passed}:"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 
+import openai
 import pytest
 
 import trialtape as tt
@@ -90,3 +93,46 @@ def test_a_secret_in_an_answer_does_not_reach_the_labels(home, work):
     work(lambda: answer(because=f"It showed {SECRET}"))
     assert SECRET not in (home.run("r") / "labels.jsonl").read_text()
     assert "{secret:" in lines(home)[0].note
+
+
+def test_several_trials_are_judged_at_once_and_each_gets_its_own_answer(home):
+    views = [keep(home, f"r/t#{n}", [read(n=n)], passed=False) for n in range(6)]
+    together = threading.Barrier(3, timeout=20)
+
+    def say(messages):
+        together.wait()  # three at a time, or nobody gets past it
+        (number,) = re.findall(r'get\(\{"n": (\d)\}\)', messages[-1]["content"])
+        return answer(because=f"number {number}")
+
+    @tt.tool(name="model", effect="read")
+    def ask(messages):
+        return say(messages)
+
+    with Store(home) as store:
+        store.refresh()
+        judge = tt.fault_judge(ask, name="j", version="1")
+        done = judge_faults(store, judge, [(str(view.id), False) for view in views], "s@1", jobs=3)
+    assert (done.trials, done.live, done.problems) == (6, 6, {})
+    assert {label.trial: label.note for label in lines(home)} == {f"r/t#{n}": f"number {n}" for n in range(6)}
+
+
+def test_a_trial_that_counts_otherwise_by_now_is_not_answered_with_the_old_verdict(work):
+    work(answer)
+    done = work(answer, [("r/t#0", True)])
+    assert "it was judged as one that failed by s@1, and passed by s@1" in done.problems["r/t#0"]
+
+
+def test_what_the_live_answers_cost_is_told(home, provider):
+    keep(home, "r/t#0", [read()], passed=False)
+    provider.says = answer()
+
+    def ask(messages):
+        with openai.OpenAI(base_url=provider.base_url, api_key="x", max_retries=0) as client:
+            return client.chat.completions.create(model="gpt-4o-mini", messages=messages).choices[0].message.content
+
+    with Store(home) as store:
+        store.refresh()
+        judge = tt.fault_judge(ask, version="1")
+        first, again = (judge_faults(store, judge, [("r/t#0", False)], "s@1") for _ in range(2))
+    assert (first.cost.calls, again.cost.calls) == (1, 0)
+    assert first.cost.amount > 0
