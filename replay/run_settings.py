@@ -57,6 +57,7 @@ _BENCHMARK = (
     "retrieval",
     "retrieval_args",
     "speech_complexity",
+    "voice",
 )
 _CAPS = ("timeout", "caps", "max_steps")
 _NO_PARAMETERS = {"model", "stream", "stream_options", "user", "metadata"}  # who asks, and how the answer travels

@@ -144,7 +144,8 @@ def _models(facts: RunFacts) -> Iterator[str]:
 
 def _named(values: Mapping[str, Any]) -> Iterator[str]:
     for name, value in values.items():
-        told = ", ".join(f"{key} {item}" for key, item in value.items()) if isinstance(value, dict) else value
+        parts = value if isinstance(value, dict) else {"": value}
+        told = ", ".join(f"{key} {item}".strip() for key, item in parts.items() if item is not None)
         yield one_line(f"{name.replace('_', ' ')}: {told}", 120)
 
 
