@@ -31,7 +31,17 @@ __all__ = [
 GIVEN: Final = ("settings", "agent", "env")
 """What the agent was given (see `replay.variant`)."""
 
-DECISIVE: Final = (*GIVEN, "model", "user-model", "other-models", "parameters", "benchmark", "caps", "scorer", "freezing")
+DECISIVE: Final = (
+    *GIVEN,
+    "model",
+    "user-model",
+    "other-models",
+    "parameters",
+    "benchmark",
+    "caps",
+    "scorer",
+    "freezing",
+)
 """Settings that must be the same in both runs, unless a difference in them is what is being tried."""
 
 SETTINGS: Final = (*DECISIVE, "prompt", "tools", "seed", "git", "packages", "suite")
@@ -119,7 +129,7 @@ def settings_of(store: Store, file: RunFile, score: str, tasks: Collection[str])
         freezing["mode"] = config["mode"]
     return {
         "settings": config.get("settings") or {},
-        "agent": config.get("agent"),
+        "agent": None if config.get("mode") == "import" else config.get("agent"),  # imported: a part of the benchmark
         "env": config.get("env") or {},
         "model": sorted(models.get("agent", ())),
         "user-model": sorted(models.get("user", ())),
