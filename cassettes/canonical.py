@@ -54,7 +54,8 @@ def key_of(call: Call, ignore: Iterable[str] = ()) -> str:
 def without(value: Any, paths: Iterable[str]) -> Any:
     """``value`` less what stands at ``paths``, such as ``metadata.request_id``, ``items[0].id`` or ``items[*].id``.
 
-    A field is left out; an item of a list becomes None, so that the others keep their places.
+    ``*`` is every key of a map that has none of that name, as in ``orders.*.created``. A field is left out; an item of
+    a list becomes None, so that the others keep their places.
     """
     for path in paths:
         value = _without(value, _STEPS.findall(path))
@@ -81,7 +82,11 @@ def _without(value: Any, path: list[str]) -> Any:
     if isinstance(value, list) and head[0] == "[":
         place = head[1:-1]
         return [_without(item, rest) if place in {"*", str(n)} else item for n, item in enumerate(value)]
-    if not isinstance(value, dict) or head not in value:
+    if not isinstance(value, dict):
+        return value
+    if head == "*" and head not in value:
+        return {key: _without(item, rest) for key, item in value.items()} if rest else {}
+    if head not in value:
         return value
     if not rest:
         return {key: item for key, item in value.items() if key != head}

@@ -9,13 +9,14 @@ from typing import Any
 
 from attrs import evolve
 
+from cassettes.canonical import canonical
 from cassettes.model import Call, Cancelled, Error, Outcome, Stream, Value
 
 from .ignoring import counting_arguments
 from .leaves import ABSENT, LeafChange, leaf_changes
 from .plain import plain
 
-__all__ = ["answer_changes", "answer_form", "fields_of_changes"]
+__all__ = ["answer_changes", "answer_form", "fields_of_changes", "flat"]
 
 
 def answer_changes(call: Call, recorded: Outcome, now: Outcome, ignore: Sequence[str] = ()) -> tuple[LeafChange, ...]:
@@ -34,13 +35,32 @@ def answer_changes(call: Call, recorded: Outcome, now: Outcome, ignore: Sequence
 
 def answer_form(call: Call, outcome: Outcome, ignore: Sequence[str] = ()) -> Any:
     """What of an answer counts, as JSON-like data, less what is ignored."""
-    return _counting(call, _form(call, outcome), ignore)
+    return _counting(call, flat(_form(call, outcome)), ignore)
+
+
+def flat(form: Any) -> Any:
+    """JSON-like data (see `replay.plain`) in which an object is a map of its fields, and a set has one order.
+
+    What pydantic notes about a model (which fields were given) is no part of what it says.
+    """
+    if isinstance(form, list):
+        return [flat(item) for item in form]
+    if not isinstance(form, dict):
+        return form
+    inner = {key: flat(item) for key, item in form.items()}
+    fields, items = inner.get("fields"), inner.get("items")
+    if inner.keys() == {"$type", "fields"} and isinstance(fields, dict):
+        said = {key: item for key, item in fields.items() if not key.startswith("__pydantic_")}
+        return {**said, "$type": inner["$type"]}
+    if inner.get("$type") in {"set", "frozenset"} and isinstance(items, list):
+        return {**inner, "items": sorted(items, key=canonical)}
+    return inner
 
 
 def fields_of_changes(changes: Sequence[LeafChange]) -> list[str]:
     """What happened to which fields, each told once; places in lists are ``[*]``.
 
-    A field that went, beside one that came with the same value, was renamed.
+    A field that went, beside one that came with the same value, was renamed; an item of a list stands elsewhere.
     """
     gone = [change for change in changes if change.right is ABSENT]
     came = [change for change in changes if change.left is ABSENT]
@@ -50,7 +70,8 @@ def fields_of_changes(changes: Sequence[LeafChange]) -> list[str]:
         new = next((new for new in came if new not in renamed and _is_renamed(old, new)), None)
         if new is not None:
             renamed += [old, new]
-            told.append(f"{_general(old.path)} renamed to {_general(new.path)}")
+            here, there = _general(old.path), _general(new.path)
+            told.append(f"{here} in another place" if here == there else f"{here} renamed to {there}")
     for change in changes:
         if any(change is other for other in renamed):
             continue

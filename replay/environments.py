@@ -16,6 +16,7 @@ from cassettes.errors import BadInput, CassetteError
 from cassettes.values import unpack
 
 from .home import Home
+from .ignoring import checked_rules
 from .loading import load_from_module, load_object
 from .view import View
 
@@ -35,7 +36,9 @@ class Environment(Protocol):
     * ``verdict(view)``: what its own check says of the trial: a truth value, a number, a `replay.scoring.Score` or
       None, which stands beside the run's primary score, or a map of these by the names of scores. ``view`` is the
       recorded trial with the final state of now;
-    * ``name``, ``version``, ``data_digest``: texts that say which environment it is.
+    * ``name``, ``version``, ``data_digest``: texts that say which environment it is;
+    * ``ignore_fields``, ``ignore_state``: paths of what differs each time, such as times: below answers, behind a
+      selector or not (see `replay.ignoring`), and below the state.
     """
 
     def call(self, name: str, arguments: Mapping[str, Any], /) -> Any:
@@ -127,6 +130,16 @@ def made_by(factory: Factory, known: Mapping[str, Any]) -> Environment:
             f"the factory gave a {type(made).__name__} without a method call(name, arguments), which is no environment"
         )
     return made
+
+
+def ignored_by_environment(environment: Environment) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What it says differs each time: below answers, and below the state.
+
+    Raises:
+        BadInput: a path has another form.
+    """
+    fields, state = (tuple(getattr(environment, name, ())) for name in ("ignore_fields", "ignore_state"))
+    return checked_rules(fields), state
 
 
 def facts_of(environment: Environment) -> Facts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from attrs import evolve, field, frozen
 
@@ -14,7 +15,7 @@ from cassettes.recorder import unwatched
 from cassettes.redact import Redactor, secrets_of
 from cassettes.values import pack, unpack
 
-from .environments import Environment, Factory, environment_factory, facts_of, known_of, made_by
+from .environments import Environment, Factory, environment_factory, facts_of, ignored_by_environment, known_of, made_by
 from .home import Home
 from .reexecution import CallAgain, Mode, TrialAgain
 from .same_answer import compared, holds_placeholder
@@ -40,12 +41,14 @@ class Manner:
     Attributes:
         mode: ``strict`` stops a trial at its first answer that is not byte for byte the recorded one.
         ignore: fields of answers that do not count (see `replay.ignoring`).
+        ignore_state: paths below the state that do not count (see `cassettes.canonical.without`).
         scorer: looks at the final state of now; None: the environment's own check, if it has one.
         score: which recorded score is held against that; None takes the run's primary one.
     """
 
     mode: Mode = "report"
     ignore: tuple[str, ...] = ()
+    ignore_state: tuple[str, ...] = ()
     scorer: Scorer | None = None
     score: str | None = None
 
@@ -118,15 +121,17 @@ def reexecute(
     Raises:
         CassetteError: the cassette cannot be read.
     """
-    start = compared_state(view, environment, redactor, at_start=True)
+    fields, below = ignored_by_environment(environment)
+    below = (*manner.ignore_state, *below)
+    start = compared_state(view, environment, redactor, ignore=below, at_start=True)
     calls: list[CallAgain] = []
     for interaction in _tool_calls(view):
-        calls.append(_again(view, interaction, environment, redactor, manner.ignore))
+        calls.append(_again(view, interaction, environment, redactor, (*manner.ignore, *fields)))
         if manner.mode == "strict" and not (calls[-1].verdict == "identical" or _is_refused_still(calls[-1])):
             return TrialAgain(str(view.id), facts_of(environment), tuple(calls), start, stopped=interaction.step)
     left = (call.step for call in calls if call.verdict == "not carried out")
     skipped = next((step for step in left if view.cassette.step(step).call.may_write), None)
-    state = compared_state(view, environment, redactor, scores=scores, skipped=skipped)
+    state = compared_state(view, environment, redactor, ignore=below, scores=scores, skipped=skipped)
     verdicts = judged_again(view, environment, scores, manner.scorer, manner.score) if skipped is None else ()
     return TrialAgain(str(view.id), facts_of(environment), tuple(calls), start, state, verdicts)
 
@@ -157,12 +162,18 @@ def _again(
     try:
         now: Outcome = Value(ask(call.name, arguments))
     except UnknownTool as error:
-        told = interaction.outcome.result if isinstance(interaction.outcome, Value) else None
-        return evolve(made, verdict="unknown tool", why=str(error), refused=made.refused or told == str(error))
+        refused = made.refused or _told(interaction.outcome) == str(error)
+        return evolve(made, verdict="unknown tool", why=str(error), refused=refused)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # what a tool raises is its outcome
         now = Error(error)
     tier, changes = compared(call, interaction.outcome, _kept(now, redactor), ignore)
     return evolve(made, verdict=tier, changes=changes)
+
+
+def _told(outcome: Outcome) -> Any:
+    """What an agent was told of a call that went wrong: the answer, or what stands in it as its ``error``."""
+    result = outcome.result if isinstance(outcome, Value) else None
+    return result.get("error") if isinstance(result, Mapping) else result
 
 
 def _reason_against(view: View, interaction: Interaction, environment: Environment) -> str | None:

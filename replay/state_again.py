@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
-from cassettes.canonical import canonical
+from cassettes.canonical import canonical, without
 from cassettes.errors import BadInput, UnkeepableValue
 from cassettes.redact import Redactor
 from cassettes.values import pack, unpack
 
+from .answer_changes import flat
 from .environments import Environment
 from .home import Home
 from .leaves import leaf_changes
+from .plain import plain
 from .reexecution import StateAgain, VerdictAgain
 from .runs import load_run
 from .scorefile import KeptScore, read_scores
@@ -83,6 +85,7 @@ def compared_state(
     environment: Environment,
     redactor: Redactor,
     *,
+    ignore: Sequence[str] = (),
     at_start: bool = False,
     scores: RecordedScores = _NO_SCORES,
     skipped: int | None = None,
@@ -93,6 +96,7 @@ def compared_state(
         view: the recorded trial.
         environment: as it is now.
         redactor: removes secrets.
+        ignore: paths below the state that do not count (see `cassettes.canonical.without`).
         at_start: the initial state is meant.
         scores: the recorded ones: those of a benchmark may hold a digest of the state.
         skipped: a step that may have changed it and was not carried out.
@@ -103,11 +107,13 @@ def compared_state(
     if skipped is not None:
         return StateAgain("unknown", why=f"step {skipped} may have changed it, and was not carried out")
     if view.tracks_state:
-        return _whole(view, environment, redactor, at_start=at_start)
+        return _whole(view, environment, redactor, ignore, at_start=at_start)
     return StateAgain("unknown", why=_NONE_RECORDED) if at_start else _by_hash(environment, scores)
 
 
-def _whole(view: View, environment: Environment, redactor: Redactor, *, at_start: bool) -> StateAgain:
+def _whole(
+    view: View, environment: Environment, redactor: Redactor, ignore: Sequence[str], *, at_start: bool
+) -> StateAgain:
     show = getattr(environment, "state", None)
     if not callable(show):
         return StateAgain("unknown", why="the environment shows no state")
@@ -117,7 +123,8 @@ def _whole(view: View, environment: Environment, redactor: Redactor, *, at_start
         return StateAgain("unknown", why=f"the state of now cannot be compared: {error}")
     except (Exception, SystemExit) as error:  # noqa: BLE001  # the user's code: what it raises is told
         return StateAgain("unknown", why=f"state() raised {type(error).__name__}: {error}")
-    recorded, now = normal(view.state(-1 if at_start else None)), normal(unpack(cleaned))
+    states = view.state(-1 if at_start else None), unpack(cleaned)
+    recorded, now = (normal(without(flat(plain(state)), ignore)) for state in states)
     if canonical(recorded) == canonical(now):
         return StateAgain("same", "whole")
     by_itself = "" if at_start or not any(mark.kind == "changed" for mark in view.marks) else _BY_ITSELF
@@ -167,7 +174,9 @@ class _Now(View):
         return callable(getattr(self._environment, "state", None))
 
     def state(self, step: int | None = None) -> Any:
-        """The final state of now; of an earlier step nothing is known."""
+        """The final state of now; before the first step (-1) the recorded one; of other steps nothing is known."""
+        if step == -1:
+            return super().state(-1)
         if step is not None or not self.tracks_state:
             raise BadInput(f"{self.id} was carried out again, and only a final state of that is known, if at all")
         return unpack(pack(self._environment.state()))  # type: ignore[attr-defined]

@@ -37,6 +37,7 @@ __all__ = ["command"]
 @click.option("--with", "scorer", metavar="NAME|FILE.py:NAME", help="A scorer that looks at the final state of now.")
 @click.option("--score", metavar="NAME[@VERSION]", help="The recorded score beside it (default: the primary one).")
 @click.option("--ignore-field", multiple=True, metavar="[SEL:]PATH", help="A field of an answer that does not count.")
+@click.option("--ignore-state", multiple=True, metavar="PATH", help="A part of the state that does not count.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
 @json_option
 @click.pass_obj
@@ -48,6 +49,7 @@ def command(
     scorer: str | None,
     score: str | None,
     ignore_field: tuple[str, ...],
+    ignore_state: tuple[str, ...],
     jobs: int,
     *,
     as_json: bool,
@@ -64,13 +66,15 @@ def command(
     if environment is None:
         _show_again(place, trials[0][0].run, as_json=as_json)
         return
-    manner = Manner(mode, checked_rules(ignore_field), score=score)
+    manner = Manner(mode, checked_rules(ignore_field), checked_rules(ignore_state), score=score)
     with counting_bar(run, len(trials), quiet=as_json) as advance:
         done = reexecuted(
             place, trials, environment, manner, scorer=scorer, processes=min(jobs, len(trials)), progress=advance
         )
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    found = Reexecution(trials[0][0].run, run, environment, mode, at, tuple(done), manner.ignore)
+    found = Reexecution(
+        trials[0][0].run, run, environment, mode, at, tuple(done), (*manner.ignore, *manner.ignore_state)
+    )
     if all(trial.left_out is not None and not trial.damaged for trial in done):
         raise BadInput(f"nothing of {run!r} was carried out: {done[0].left_out}")
     document = keep_reexecution(place, found)

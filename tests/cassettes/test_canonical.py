@@ -112,6 +112,13 @@ def test_what_is_left_out_by_path():
     assert without([[1, 2]], ["[0][1]"]) == [[1, None]]
 
 
+def test_a_star_is_every_key_of_a_map_that_has_none_of_that_name():
+    value = {"a": {"x": {"at": 1, "n": 2}, "y": {"at": 3}}, "b": 1}
+    assert without(value, ["a.*.at"]) == {"a": {"x": {"n": 2}, "y": {}}, "b": 1}
+    assert without(value, ["a.*"]) == {"a": {}, "b": 1}
+    assert without({"*": {"at": 1}, "x": {"at": 1}}, ["*.at"]) == {"*": {}, "x": {"at": 1}}
+
+
 def test_arguments_may_be_any_mapping():
     assert key_of(call(arguments=MappingProxyType({"a": 1, "b": 2})), ["b"]) == key_of(call(arguments={"a": 1}), ["b"])
 

@@ -3,9 +3,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from pydantic import BaseModel
 
 from cassettes.model import Call, Cancelled, Chunk, Error, Stream, Value
-from replay.answer_changes import answer_changes, fields_of_changes
+from replay.answer_changes import answer_changes, fields_of_changes, flat
+from replay.plain import plain
 
 TOOL, HTTP = Call("tool", "get_user", {}), Call("http", "GET h/a", {})
 
@@ -58,3 +60,23 @@ def test_what_is_ignored_does_not_count():
     then, now = Value({"at": 1, "x": 1}), Value({"at": 2, "x": 2})
     assert fields(then, now, ignore=["tool:get_user:at"]) == ["x changed"]
     assert fields(then, now, ignore=["tool:other:at"]) == ["at changed", "x changed"]
+
+
+class Mail(BaseModel):
+    to: set[str]
+    at: int = 0
+
+
+def test_an_object_is_compared_field_by_field_and_a_set_in_any_order():
+    one, other = Mail(to={"a", "b", "c"}, at=1), Mail(to={"c", "b", "a"}, at=1)
+    assert fields(Value({"result": one}), Value({"result": other})) == []
+    assert fields(Value({"result": one}), Value({"result": Mail(to={"a", "b", "c"}, at=2)})) == ["result.at changed"]
+    assert fields(Value({"result": one}), Value({"result": Mail(to=one.to)}), ignore=["result.at"]) == []
+
+
+def test_which_fields_of_a_model_were_given_is_no_part_of_what_it_says():
+    assert flat(plain(Mail(to=set()))) == flat(plain(Mail(to=set(), at=0)))
+
+
+def test_an_item_of_a_list_that_moved_is_no_field_that_was_renamed():
+    assert fields(Value({"who": ["a", "b"]}), Value({"who": ["b", "a"]})) == ["who[*] in another place"]

@@ -189,6 +189,14 @@ def test_fields_that_do_not_count_are_left_out(again):
     assert verdicts(found) == ["canonical"]
 
 
+def test_an_environment_may_say_what_differs_each_time(again):
+    class Clock(Shop):
+        ignore_fields = ("tool:look:at",)
+
+    found = again([(tool(), Value({"at": 1, "a": 2}))], {"look": {"at": 9, "a": 2}}, make=Clock)
+    assert verdicts(found) == ["canonical"]
+
+
 # -- states ------------------------------------------------------------------------------------------------------------
 
 
@@ -247,6 +255,14 @@ def test_another_start_is_a_difference_of_its_own(tracked):
     found = tracked(lambda task: Stateful({"rows": {}, "size": 10}))
     assert found.start.verdict == "differs"
     assert [c.path for c in found.start.changes] == ["rows.z"]
+
+
+def test_parts_of_a_state_that_do_not_count_are_left_out(tracked):
+    class Clock(Stateful):
+        ignore_state = ("rows.*",)
+
+    assert tracked(lambda task: Clock(task["state"], add=1)).state.verdict == "same"
+    assert tracked(lambda task: Stateful(task["state"], add=1), ignore_state=("rows.a",)).state.verdict == "same"
 
 
 def test_what_no_tool_changed_is_told_beside_a_state_that_differs(tracked):

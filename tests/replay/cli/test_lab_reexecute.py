@@ -112,6 +112,7 @@ def test_a_recorded_score_stands_beside_a_scorer_s_verdict(call, shop):
         (["old", "--env", "nix"], "'nix' is no environment"),
         (["old", "--env", "{shop}:same", "--with", "nix"], "'nix' is no scorer"),
         (["old", "--env", "{shop}:same", "--ignore-field", "a b:"], "cannot be ignored"),
+        (["old", "--env", "{shop}:same", "--ignore-state", "a["], "cannot be ignored"),
         (["old", "--env", "{shop}:Shop"], "nothing of 'old' was carried out: the environment"),
     ],
 )
