@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +75,10 @@ class Reexecutor:
         Raises:
             BadInput: the factory gave one environment twice.
         """
-        trial, path = job
+        with redirect_stdout(sys.stderr):  # what tools print is no part of what the command tells
+            return self._carried_out(*job)
+
+    def _carried_out(self, trial: TrialId, path: Path) -> TrialAgain:
         try:
             view = View(path, self.home)
             view.cassette.check()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+from collections import Counter
 from typing import Any
 
 from cassettes.errors import CorruptCassette
+from cassettes.redact import Redactor, secrets_of
 
 from .home import Home
+from .importers.reading import storable
 from .jsonl import append_lines
 from .reexecution import Reexecution
 
@@ -17,14 +21,14 @@ _NAME = "reexecutions.jsonl"
 
 
 def keep_reexecution(home: Home, found: Reexecution) -> dict[str, Any]:
-    """Append what was found; returns it as the file holds it.
+    """Append what was found, less its secrets; returns it as the file holds it.
 
     Raises:
         RecordingFailed: the file cannot be written.
     """
-    line = json.dumps(found.to_dict(), ensure_ascii=False, default=repr)
-    append_lines(home.run(found.run) / _NAME, [line])
-    kept: dict[str, Any] = json.loads(line)
+    plain = storable(json.loads(json.dumps(found.to_dict(), default=repr)))
+    kept: dict[str, Any] = Redactor(home.redaction_key(), secrets_of(os.environ)).value(plain, Counter())
+    append_lines(home.run(found.run) / _NAME, [json.dumps(kept, ensure_ascii=False)])
     return kept
 
 

@@ -209,23 +209,15 @@ def judged_again(
     try:
         said = check(now)
         if isinstance(said, Mapping):
-            return tuple(_beside(scores, name, by, _score(verdict)) for name, verdict in said.items())
-        return (_beside(scores, score, by, _score(said)),)
+            return tuple(_beside(scores, name, by, _score(now, verdict)) for name, verdict in said.items())
+        return (_beside(scores, score, by, _score(now, said)),)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # the user's code: what it raises is told
         return (_beside(scores, score, by, Score(None, evidence={"error": f"{type(error).__name__}: {error}"})),)
 
 
-def _score(said: Any) -> Score:
-    """A verdict as a score.
-
-    Raises:
-        TypeError: it is none.
-    """
-    if isinstance(said, Score):
-        return said
-    if said is None or isinstance(said, bool | int | float):
-        return Score(None if said is None else float(said))
-    raise TypeError(f"verdict() gave a {type(said).__name__}; a truth value, a number, a Score or None is needed")
+def _score(now: View, said: Any) -> Score:
+    """A verdict as a score, as if a scorer had said it."""
+    return score_trial(now, Scorer("verdict()", "now", lambda _view: said))
 
 
 def _beside(scores: RecordedScores, name: str | None, by: str, now: Score) -> VerdictAgain:

@@ -88,6 +88,22 @@ def test_the_results_are_kept_and_shown_again(call, shop, home):
     assert json.loads(call("lab", "reexecute", "old", "--json").stdout) == json.loads(kept[1])
 
 
+def test_what_tools_print_and_secrets_in_their_errors_are_in_no_document(call, shop, home):
+    token = "sk-" + "a1B2" * 6
+    told = f"print('noise'); self.answers = dict(answers, put=property)\n        self.token = '{token}'"
+    raising = (
+        "if name == 'put':\n            raise ValueError('bad key ' + self.token + chr(0xDC80))\n        if name not in"
+    )
+    text = _SHOP.replace("self.answers = answers", told).replace("if name not in", raising)
+    shop.write_text(text)
+    done = call("lab", "reexecute", "old", "--env", f"{shop}:same", "--json")
+    assert json.loads(done.stdout)["differ"] == 1
+    assert "noise" in done.stderr
+    assert "bad key {secret:openai:" in done.stdout
+    assert token not in done.stdout + (home / "cassettes" / "old" / "reexecutions.jsonl").read_text()
+    assert call("lab", "reexecute", "old").exit_code == 0
+
+
 def test_processes_find_the_same(call, shop):
     def found(*options):
         document = json.loads(call("lab", "reexecute", "old", "--env", f"{shop}:other", "--json", *options).stdout)
