@@ -37,6 +37,7 @@ def command(home: str | None, as_json: bool) -> None:  # noqa: FBT001  # click's
         "ambient": _ambient(),
         "excluded": _excluded(),
         "formats": sorted(entry.name for entry in entry_points(group="trialtape.cassette_formats")),
+        "environments": sorted(entry.name for entry in entry_points(group="trialtape.environments")),
         "home": {"path": str(place.root), "exists": place.root.is_dir(), "runs": len(place.runs())},
     }
     found["problems"] = _problems(found)
@@ -129,6 +130,7 @@ def _tell(found: dict[str, Any]) -> None:
     for rule in found["excluded"]:
         click.echo(f"  {rule}")
     click.echo(f"formats      {', '.join(found['formats'])}")
+    click.echo(f"environments {', '.join(found['environments']) or 'none'}")
     click.echo(f"home         {found['home']['path']} ({found['home']['runs']} runs)")
     for problem in found["problems"]:
         click.echo(f"problem: {problem}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -57,6 +58,12 @@ def test_what_is_no_factory_is_one_clear_error(here, spec, told):
     (here / "broken_shop.py").write_text("1 / 0")
     with pytest.raises(BadInput, match=told):
         environment_factory(spec)
+
+
+@pytest.mark.skipif(find_spec("agentdojo") is not None, reason="agentdojo is installed here")
+def test_an_environment_that_is_offered_and_lacks_its_library_says_what_to_install():
+    with pytest.raises(BadInput, match=r"AgentDojo is not installed here .*: pip install 'trialtape\[agentdojo\]'"):
+        environment_factory("agentdojo")
 
 
 def test_a_factory_that_raises_or_gives_something_else_is_told():
