@@ -130,10 +130,12 @@ def reexecute(
     below = (*manner.ignore_state, *below)
     start = compared_state(view, environment, redactor, ignore=below, at_start=True)
     calls: list[CallAgain] = []
-    for interaction in _tool_calls(view):
+    recorded = _tool_calls(view)
+    for interaction in recorded:
         calls.append(_again(view, interaction, environment, redactor, (*manner.ignore, *fields)))
         if manner.mode == "strict" and not (calls[-1].verdict == "identical" or _is_refused_still(calls[-1])):
-            return TrialAgain(str(view.id), facts_of(environment), tuple(calls), start, stopped=interaction.step)
+            facts, unmade = facts_of(environment), len(recorded) - len(calls)
+            return TrialAgain(str(view.id), facts, tuple(calls), start, stopped=interaction.step, unmade=unmade)
     left = (call.step for call in calls if call.verdict == "not carried out")
     skipped = next((step for step in left if view.cassette.step(step).call.may_write), None)
     state = compared_state(view, environment, redactor, ignore=below, scores=scores, skipped=skipped)
@@ -254,9 +256,11 @@ def reexecuted(
         progress: called after each trial.
 
     Raises:
-        BadInput: the factory or the scorer cannot be loaded, or gives one environment twice.
+        BadInput: the factory or the scorer cannot be loaded, or gives one environment twice; or no trial has the score.
     """
-    told = _Told(home, environment, manner, scorer, recorded_scores(home, {trial.run for trial, _ in jobs}))
+    scores = recorded_scores(home, {trial.run for trial, _ in jobs})
+    _check_score(manner.score, scores)
+    told = _Told(home, environment, manner, scorer, scores)
     work = _made(told)  # here too: what is wrong with a name is told once
     spread = Spread(_made, (told,), _died, processes)
     found: list[TrialAgain] = []
@@ -265,3 +269,9 @@ def reexecuted(
         progress()
     places = {str(trial): place for place, (trial, _) in enumerate(jobs)}
     return sorted(found, key=lambda one: places[one.trial])
+
+
+def _check_score(name: str | None, scores: Mapping[str, RecordedScores]) -> None:
+    if name is not None and all(of_trial.named(name) is None for of_trial in scores.values()):
+        known = ", ".join(sorted({score for of_trial in scores.values() for score in of_trial.by_id})) or "none"
+        raise BadInput(f"no trial has a recorded score {name!r} (known: {known})")

@@ -145,7 +145,7 @@ class TrialAgain:
         calls: its tool calls, in start order.
         start: the initial state; None if the trial tracked none, or the environment shows none.
         state: the final one.
-        stopped: the step behind which a strict comparison stopped.
+        stopped: the step behind which a strict comparison stopped, with ``unmade`` calls after it.
         left_out: why nothing was carried out.
         damaged: it cannot be read.
     """
@@ -157,6 +157,7 @@ class TrialAgain:
     state: StateAgain = field(factory=lambda: StateAgain("unknown"))
     verdicts: tuple[VerdictAgain, ...] = ()
     stopped: int | None = None
+    unmade: int = 0
     left_out: str | None = None
     damaged: bool = False
 
@@ -198,6 +199,7 @@ class TrialAgain:
             "state": self.state.to_dict(),
             "scores": [verdict.to_dict() for verdict in self.verdicts],
             "stopped": self.stopped,
+            "unmade": self.unmade,
             "left_out": self.left_out,
             "damaged": self.damaged,
         }

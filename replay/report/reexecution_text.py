@@ -176,6 +176,9 @@ def _trial_lines(trials: Sequence[Document]) -> Iterator[str]:
         yield f"  {trial['trial']} stopped at step {trial['stopped']}, {call['tool']}: {_TIERS[call['verdict']]}"
     if len(stopped) > _MOST_TRIALS:
         yield f"  and {len(stopped) - _MOST_TRIALS} more trials stopped at their first difference"
+    unmade = sum(trial["unmade"] for trial in stopped)
+    if unmade:
+        yield f"  {unmade} later calls of trials that stopped were not made again"
     reasons = Counter(trial["left_out"] for trial in trials if trial["left_out"] is not None)
     for why, number in reasons.most_common():
         yield f"{number} trials not carried out: {why}"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import trialtape as tt
 from cassettes.errors import BadInput
@@ -182,6 +186,35 @@ def test_strict_stops_at_the_first_answer_that_is_not_the_same(again):
     found = again(calls, answers, mode="strict")
     assert verdicts(found) == ["identical", "unknown tool", "canonical"]
     assert (found.stopped, found.is_identical, len(again.made[0].asked)) == (2, False, 3)
+    assert found.unmade == 1
+
+
+documents = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="utf-8")),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=25)
+@given(st.lists(documents, min_size=1, max_size=6), st.data())
+def test_an_environment_that_repeats_a_recording_is_identical_and_one_other_answer_is_found(answers, data):
+    with TemporaryDirectory() as folder:
+        home = Home(Path(folder))
+        keep(home, "r/t#0", [Interaction(n, tool(n=n), Value(a), 2 * n, 2 * n + 1) for n, a in enumerate(answers)])
+        (job,) = home.trials("r")
+
+        def found(now):
+            make = lambda task: Shop({"look": lambda arguments: now[arguments["n"]]})
+            return Reexecutor(home, make, Manner())(job)
+
+        assert found(answers).is_identical
+        place = data.draw(st.integers(0, len(answers) - 1))
+        other = {"another": answers[place]}
+        differing = [
+            call.step for call in found([*answers[:place], other, *answers[place + 1 :]]).calls if call.differs
+        ]
+        assert differing == [place]
 
 
 def test_fields_that_do_not_count_are_left_out(again):

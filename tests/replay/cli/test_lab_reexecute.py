@@ -62,6 +62,7 @@ def test_what_differs_is_told_by_tool_and_field_and_each_mode_ends_as_it_says(ca
     strict = call("lab", "reexecute", "old", "--env", f"{shop}:other", "--mode", "strict")
     assert strict.exit_code == 1
     assert "  old/0#0 stopped at step 1, look: another answer" in strict.stdout
+    assert "  1 later calls of trials that stopped were not made again" in strict.stdout
     ignoring = ("--ignore-field", "tool:look:b", "--ignore-field", "tool:look:c", "--mode", "lenient")
     assert call("lab", "reexecute", "old", "--env", f"{shop}:other", *ignoring).exit_code == 0
 
@@ -128,6 +129,10 @@ def test_a_recorded_score_stands_beside_a_scorer_s_verdict(call, shop):
         (["old", "--env", "nix"], "'nix' is no environment"),
         (["old", "--env", "{shop}:same", "--with", "nix"], "'nix' is no scorer"),
         (["old", "--env", "{shop}:same", "--ignore-field", "a b:"], "cannot be ignored"),
+        (
+            ["old", "--env", "{shop}:same", "--score", "nix"],
+            "no trial has a recorded score 'nix' (known: reward@taubench)",
+        ),
         (["old", "--env", "{shop}:same", "--ignore-state", "a["], "cannot be ignored"),
         (["old", "--env", "{shop}:Shop"], "nothing of 'old' was carried out: the environment"),
     ],
