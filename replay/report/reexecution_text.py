@@ -37,7 +37,8 @@ def reexecution_lines(found: Document) -> Iterator[str]:
         if tool["differ"]:
             yield from _tool_lines(name, tool)
     counts = found["verdicts"]
-    yield "  " + ", ".join(f"{told}: {counts[verdict]:,}" for verdict, told in _TIERS.items() if counts.get(verdict))
+    if counts:
+        yield "  " + ", ".join(f"{told}: {counts[verdict]:,}" for verdict, told in _TIERS.items() if verdict in counts)
     yield from _unknown_lines(trials)
     yield from _reason_lines("not carried out", _others(trials, "not carried out"))
     yield from _state_lines("initial states", trials, "start")
@@ -60,7 +61,8 @@ def _environment_lines(found: Document) -> Iterator[str]:
         name = seen["name"] or found["environment"]["factory"]
         version = f" {seen['version']}" if seen["version"] else ", version unknown"
         data = f", data {seen['data_digest']}" if seen["data_digest"] else ", data digest unknown"
-        yield f"{name}{version}{data}: {seen['trials']} trials, {found['at']}"
+        trials = f"{seen['trials']} trial{'' if seen['trials'] == 1 else 's'}"
+        yield f"{name}{version}{data}: {trials}, {found['at']}"
 
 
 def _head(found: Document) -> Iterator[str]:

@@ -53,6 +53,16 @@ def test_what_is_the_same_is_told_with_the_environment(call, shop):
     assert "  byte for byte: 3" in done.stdout
 
 
+def test_a_trial_without_calls_is_told_as_such(call, shop, tmp_path):
+    assert call("import", "taubench", written(tmp_path, record(STOP)), "--run", "idle").exit_code == 0
+    done = call("lab", "reexecute", "idle", "--env", f"{shop}:same", "--mode", "strict")
+    assert done.exit_code == 0
+    head, *lines = done.stdout.splitlines()
+    assert head.startswith("shop 2, data abc: 1 trial, ")
+    assert lines[0] == "no tool call was recorded"
+    assert lines[1].startswith("final states not compared (1): ")
+
+
 def test_what_differs_is_told_by_tool_and_field_and_each_mode_ends_as_it_says(call, shop):
     done = call("lab", "reexecute", "old", "--env", f"{shop}:other")
     assert done.exit_code == 0
