@@ -10,9 +10,11 @@ from attrs import frozen
 from scipy.special import expit, logit
 
 from replay.stats import (
+    Decision,
     components_nested,
     fixed_differences,
     gate_difference,
+    gate_difference_sequential,
     gate_sequential,
     outside_share,
     paired_differences,
@@ -84,6 +86,8 @@ def jobs(sizes: tuple[int, ...] = (20, 50, 115), trials: tuple[int, ...] = (4, 8
         yield _evidence(tasks)
     yield _shares(4, 6)
     yield _shares(8, 3)
+    for tasks, n, margin in ((25, 8, 0.2), (115, 8, 0.1), (115, 1, 0.1)):
+        yield _arms(tasks, n, margin)
 
 
 def _intervals(letter: str, spread: Spread, tasks: int, n: int) -> Job:
@@ -190,6 +194,31 @@ def _evidence(tasks: int) -> Job:
         ]
 
     return Job(f"evidence {tasks}", run)
+
+
+def _arms(tasks: int, n: int, margin: float) -> Job:
+    """Two arms that are looked at after every task, as `trialtape run --ab --sequential` does."""
+
+    def decided(random: np.random.Generator, worse: float) -> Decision:
+        p = worse + (1 - worse) * SPREADS["b"].draw(random, tasks)
+        return gate_difference_sequential((random.binomial(n, p - worse) - random.binomial(n, p)) / n, margin)
+
+    def run(random: np.random.Generator, reps: int) -> list[Cell]:
+        level = [decided(random, margin) for _ in range(reps)]
+        alike = [decided(random, 0.0) for _ in range(reps)]
+        where = f"b  T={tasks} n={n} k=1, margin {margin:g}"
+        early = f"{where}, stopped after {sum(found.tasks_used or tasks for found in alike) / reps:.0f} tasks"
+        shares = [
+            (f"arms, worse by exactly the margin: {verdict}", sum(found.verdict == verdict for found in level) / reps)
+            for verdict in ("PASS", "FAIL")
+        ]
+        passed = sum(found.verdict == "PASS" for found in alike) / reps
+        return [
+            *(Cell(table, where, share, 0.05, at_least=False, reps=reps) for table, share in shares),
+            Cell("arms, alike: PASS", early, passed, 0.5, None, reps),
+        ]
+
+    return Job(f"arms {tasks}x{n}", run)
 
 
 def _shares(worlds: int, n: int) -> Job:

@@ -14,7 +14,7 @@ from replay.arms import Arm
 from replay.gating import GateLine, gate_against, overall
 from replay.home import Home
 from replay.progress import RunResult
-from replay.report.arms_text import alike_line, arms_verdict, looks_notes, looks_table
+from replay.report.arms_text import alike_line, arms_verdict, looks_notes, looks_table, not_side_by_side
 from replay.run_compare import RunComparison
 from replay.run_terms import RunTerms
 from replay.running import Job
@@ -180,6 +180,8 @@ def _tell(
 ) -> None:
     for result in results:
         tell_run(result, follow_up=False)
+    for line in not_side_by_side(results):
+        messages().print(line, markup=False, soft_wrap=True)
     out = console()
     if compared is not None:
         print_comparison(compared)

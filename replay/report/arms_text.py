@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from replay.gating import GateLine
+from replay.progress import RunResult
 from replay.sequential_run import Design, Look
 
 from .gate_text import decision_lines
 from .stats_text import number
 
-__all__ = ["alike_line", "arms_verdict", "looks_notes", "looks_table"]
+__all__ = ["alike_line", "arms_verdict", "looks_notes", "looks_table", "not_side_by_side"]
 
 _MOST_LOOKS = 12
 
@@ -26,6 +27,17 @@ def alike_line(tasks: int, margin: float, alike: int | None) -> str | None:
         f"{number(tasks, 'task')} can show a clear difference, but not that the second arm is just as good, within "
         f"{margin:g}: {needed}"
     )
+
+
+def not_side_by_side(results: Sequence[RunResult]) -> Iterator[str]:
+    """That one arm's trials were made before the other's, if they were."""
+    first, second = sorted(results, key=lambda result: result.resumed)
+    earlier = second.resumed - first.resumed
+    if earlier:
+        yield (
+            f"{number(earlier, 'trial')} of {second.name} {'was' if earlier == 1 else 'were'} made before those beside "
+            "them: what drifted meanwhile looks like a difference of the arms"
+        )
 
 
 def looks_table(design: Design, looks: Sequence[Look]) -> Table:

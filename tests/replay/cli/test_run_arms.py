@@ -152,6 +152,7 @@ def test_an_arm_that_was_run_alone_is_the_baseline(ab, call, arms):
     done = ab(suite="few")
     assert done.exit_code == 0
     assert "good: 16 trials (16 from before)" in done.stderr
+    assert "16 trials of good were made before those beside them: what drifted meanwhile looks like" in done.stderr
 
 
 def test_programs_differ_by_their_environment(call, tmp_path, home):
