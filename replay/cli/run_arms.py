@@ -9,12 +9,13 @@ import click
 from attrs import asdict, frozen
 
 from cassettes.errors import BadInput
+from cassettes.model import Ending, TrialId
 from replay.ab_run import compare_arms, jobs_of, run_arms
 from replay.arms import Arm
 from replay.gating import GateLine, gate_against, overall
 from replay.home import Home
 from replay.progress import RunResult
-from replay.report.arms_text import alike_line, arms_verdict, looks_notes, looks_table, not_side_by_side
+from replay.report.arms_text import alike_line, arms_verdict, evidence_line, looks_notes, looks_table, not_side_by_side
 from replay.run_compare import RunComparison
 from replay.run_terms import RunTerms
 from replay.running import Job
@@ -94,7 +95,7 @@ def carry_out_arms(
     arms = [Arm.read(file) for file in files]
     jobs = jobs_of(suite, arms, terms)
     looks = _looks(place, jobs, terms.seed, held) if held.sequential else None
-    with RunBar(" | ".join(arm.run for arm in arms), quiet=as_json) as bar:
+    with _ArmsBar([arm.run for arm in arms], looks, quiet=as_json) as bar:
         results = run_arms(jobs, home, bar, looks)
     compared = _compared(place, arms, held, looks)
     lines = _lines(compared, held, looks)
@@ -107,6 +108,21 @@ def carry_out_arms(
         _tell(results, compared, looks, lines, held)
     problems = [tell_problems(result) for result in results]
     return code or int(any(problems))
+
+
+class _ArmsBar(RunBar):
+    """Over the trials of both arms, with the evidence so far."""
+
+    def __init__(self, names: Sequence[str], looks: Looks | None, *, quiet: bool) -> None:
+        super().__init__(" | ".join(names), quiet=quiet)
+        self._names = " | ".join(names)
+        self._looks = looks
+
+    def finished(self, trial: TrialId, ending: Ending, passed: bool | None) -> None:  # noqa: FBT001  # a verdict
+        super().finished(trial, ending, passed)
+        if self._looks is not None and self._looks.looks:
+            told = evidence_line(self._looks.design, self._looks.looks)
+            self.describe(f"{self._names}  {told}")
 
 
 def _looks(home: Home, jobs: Sequence[Job], seed: int, held: Held) -> Looks:

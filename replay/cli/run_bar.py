@@ -50,6 +50,10 @@ class TrialBar:
         """A trial is tried again."""
         self._bars.console.print(f"{trial} is tried again: {ending.reason}", markup=False)
 
+    def describe(self, description: str) -> None:
+        """Say something else in front of the bar."""
+        self._bars.update(self._task, description=description)
+
 
 class RunBar(TrialBar):
     """The only bar, drawn inside a block."""

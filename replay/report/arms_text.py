@@ -13,7 +13,7 @@ from replay.sequential_run import Design, Look
 from .gate_text import decision_lines
 from .stats_text import number
 
-__all__ = ["alike_line", "arms_verdict", "looks_notes", "looks_table", "not_side_by_side"]
+__all__ = ["alike_line", "arms_verdict", "evidence_line", "looks_notes", "looks_table", "not_side_by_side"]
 
 _MOST_LOOKS = 12
 
@@ -51,6 +51,13 @@ def looks_table(design: Design, looks: Sequence[Look]) -> Table:
         evidence = [f"{value:.3g}" for pair in look.evidence for value in pair]
         made.add_row(str(place), look.task, *(f"{c}/{n}" for c, n in (look.a, look.b)), *evidence)
     return made
+
+
+def evidence_line(design: Design, looks: Sequence[Look]) -> str:
+    """The evidence so far, in short; there was a look."""
+    pairs = zip(design.ks, looks[-1].evidence, strict=True)
+    told = ", ".join(f"pass^{k} {up:.3g} for, {down:.3g} against" for k, (up, down) in pairs)
+    return f"{len(looks)}/{len(design.order)} tasks: {told}"
 
 
 def looks_notes(design: Design, looks: Sequence[Look], lines: Sequence[GateLine]) -> Iterator[str]:

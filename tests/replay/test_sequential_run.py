@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 from attrs import evolve
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trialtape as tt
@@ -86,6 +86,7 @@ def test_only_whole_tasks_are_looked_at_and_only_in_their_order(looks):
     assert not found.is_settled(second)
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 5))
 def test_in_whatever_order_trials_end_the_looks_are_the_same(tmp_path_factory, shuffle, seed):
     home = Home(tmp_path_factory.mktemp("looks"))

@@ -203,3 +203,50 @@ def test_options_of_arms_go_with_arms(call, arms):
 def _with_typo(call, arms):
     (arms / "typo.toml").write_text("[settings]\ngos = 1\n")
     return call("run", arms / "arm_suite.py", "--ab", arms / "good.toml", arms / "typo.toml")
+
+
+# -- what takes a run takes that of an arm -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def by_other_code(ab, arms):
+    """Two arms, of which the second has an agent of its own."""
+    (arms / "candidate_of_an_arm.py").write_text(
+        "from arm_suite import look\n\ndef agent(trial):\n    look('well')\n    look('done')\n"
+    )
+    (arms / "other.toml").write_text('agent = "candidate_of_an_arm.py"\n')
+    assert ab(b="other", suite="three").exit_code == 0
+
+
+def test_the_agent_of_an_arm_is_verified_and_forked_as_what_it_is(by_other_code, call, arms):
+    done = call("verify", "other", "good")
+    assert (done.exit_code, done.stdout) == (0, "12 trials: 12 identical\n")
+    assert call("fork", "other/t1#0", "--at", 1, "-n", 1, "--run", "forked").exit_code == 0
+    assert "done" in call("show", "forked/t1#0").stdout
+    refused = call("export", "other/t1#0", "--to", "pytest", "-o", arms / "tests")
+    assert refused.exit_code == 2
+    assert "candidate_of_an_arm.py, not that of" in refused.stderr
+
+
+def test_a_fork_goes_on_under_the_settings_of_its_arm(ab, call):
+    assert ab(suite="three").exit_code == 0
+    assert call("fork", "poor/t1#0", "--at", 0, "-n", 1, "--run", "forked").exit_code == 0
+    assert "badly" in call("show", "forked/t1#0").stdout
+
+
+def test_arms_whose_trials_need_processes_of_their_own_get_their_settings_there(call, arms):
+    (arms / "drawing_suite.py").write_text(
+        "import random\nimport trialtape as tt\n\n@tt.tool(effect='read')\ndef look(what, number):\n    return what\n\n"
+        "def agent(trial):\n    look(trial.settings['goes'], random.random())\n\n"
+        "suite = tt.Suite([tt.Task(id='t')], agent, [lambda view: True], settings={'goes': 'well'})\n"
+    )
+    (arms / "agent_that_draws.py").write_text(
+        "import random\nfrom drawing_suite import look\n\ndef agent(trial):\n    look('otherwise', random.random())\n"
+    )
+    (arms / "drawn.toml").write_text('agent = "agent_that_draws.py"\n')
+    pair = ["--ab", arms / "poor.toml", arms / "drawn.toml"]
+    done = call("run", arms / "drawing_suite.py", *pair, "--trials", 1, "--ambient", "random", "-j", 2)
+    assert done.exit_code == 0
+    assert '"what": "badly"' in call("show", "poor/t#0").stdout
+    assert '"what": "otherwise"' in call("show", "drawn/t#0").stdout
+    assert call("verify", "poor", "drawn").exit_code == 0
