@@ -6,7 +6,7 @@ import json
 import random
 import re
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 import attrs
 
@@ -43,6 +43,7 @@ class Provider:
     with a seed of its own gets the same answer however often it comes.
     """
 
+    models: ClassVar[tuple[str, ...]] = MODELS
     seed: int = 0
     drift: float = 1.0
     _seen: collections.Counter[str] = attrs.field(factory=collections.Counter)

@@ -15,18 +15,27 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
-from examples.support.provider import MODELS, Answer, Provider
+from examples.support.provider import Answer, Provider
+
+
+class Answers(Protocol):
+    """What answers requests for some models."""
+
+    models: ClassVar[tuple[str, ...]]
+
+    def answer(self, body: dict[str, Any]) -> Answer:
+        """Answer a chat completion request for one of its models."""
 
 
 class ProviderServer(ThreadingHTTPServer):
-    """The HTTP server around one `Provider`, on the loopback address only."""
+    """The HTTP server around what answers, on the loopback address only."""
 
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, provider: Provider, port: int = 0) -> None:
+    def __init__(self, provider: Answers, port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), ChatHandler)
         self.provider = provider
 
@@ -54,7 +63,10 @@ class ChatHandler(BaseHTTPRequestHandler):
         if self.path != "/v1/models":
             self._fail(404, f"Unknown request URL: GET {self.path}", "unknown_url")
         elif self._authorised():
-            models = [{"id": name, "object": "model", "created": 0, "owned_by": "examples"} for name in MODELS]
+            models = [
+                {"id": name, "object": "model", "created": 0, "owned_by": "examples"}
+                for name in self.server.provider.models
+            ]
             self._send(200, {"object": "list", "data": models})
 
     def do_POST(self) -> None:
@@ -71,7 +83,7 @@ class ChatHandler(BaseHTTPRequestHandler):
         except (ValueError, KeyError, TypeError):
             self._fail(400, "The body must be JSON with 'model' and 'messages'.", None)
             return
-        if model not in MODELS:
+        if model not in self.server.provider.models:
             self._fail(404, f"The model '{model}' does not exist.", "model_not_found", param="model")
         elif not messages:
             self._fail(400, "[] is too short - 'messages'", None, param="messages")
@@ -189,9 +201,9 @@ def _usage(body: dict[str, Any], answer: Answer) -> dict[str, int]:
 
 
 @contextlib.contextmanager
-def serving(seed: int = 0, *, drift: float = 1.0) -> Iterator[ProviderServer]:
-    """Serve in a thread of this process, on a free port."""
-    with ProviderServer(Provider(seed, drift)) as server:
+def serving(seed: int = 0, *, drift: float = 1.0, provider: Answers | None = None) -> Iterator[ProviderServer]:
+    """Serve in a thread of this process, on a free port; by default the shop's model and customer."""
+    with ProviderServer(provider or Provider(seed, drift)) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:

@@ -119,9 +119,10 @@ def _print_all(found: Defences) -> None:
     out.print()
     out.print(difference_table(found))
     say(out, f"p by sign flips of whole clusters of tasks; the p beside it adjusted by Holm for {found.tests} tests")
-    for run in found.runs:
-        for line in security_notes(run):
-            say(out, f"{run.run}: {line}")
+    notes = {run.run: list(security_notes(run)) for run in found.runs}
+    for line in dict.fromkeys(line for lines in notes.values() for line in lines):
+        of = [run for run, lines in notes.items() if line in lines]
+        say(out, line if len(of) == len(notes) else f"{', '.join(of)}: {line}")
     picture = list(plane(found.runs))
     if picture:
         out.print()

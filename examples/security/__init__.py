@@ -1,0 +1,1 @@
+"""An assistant that reads what others wrote, under attack, and three defences."""
