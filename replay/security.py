@@ -10,6 +10,8 @@ from attrs import asdict, evolve, field, frozen
 from cassettes.errors import BadInput
 
 from .attack_rows import AttackRows, AttackTask, Sample, Wanted, rows_of_run
+from .blindness import blind_to
+from .leakfile import known_independence
 from .outcomes import outcomes_of, refuse_shared_worlds, resolve_score
 from .runs import load_run
 from .scoring import ATTACK
@@ -68,6 +70,9 @@ class RunSecurity:
         undelivered: trials whose attack never reached the agent: neither resisted nor not.
         undelivered_yet: of these, those in which the attacker's goal was reached all the same.
         delivery_known: False for recordings that do not tell whether an attack reached the agent.
+        worlds: the source whose recorded worlds the numbers are given; None of a live run.
+        dependent: trials that showed something of another trial, as far as that was checked.
+        blind_to: by score, what it cannot see; None where its scorer does not tell.
         aside: trials of injection tasks that were run as if a user had asked for them; not counted.
     """
 
@@ -84,6 +89,9 @@ class RunSecurity:
     undelivered: int
     undelivered_yet: int
     delivery_known: bool
+    worlds: str | None
+    dependent: int
+    blind_to: Mapping[str, tuple[str, ...] | None]
     aside: int
     parts: tuple[Part, ...]
     samples: Mapping[str, Sample] = field(repr=False)
@@ -136,10 +144,18 @@ def run_security(store: Store, run: str, wanted: Wanted) -> RunSecurity:
         undelivered=len(rows.undelivered),
         undelivered_yet=rows.undelivered_yet,
         delivery_known=rows.delivery_known,
+        worlds=file.config.get("source"),
+        dependent=_dependent(store, run),
+        blind_to={score: blind_to(store.home, run, score) for score in ("@".join(safety), "@".join(helpful))},
         aside=rows.aside if wanted.of_attacks else 0,
         parts=tuple(_parts(samples, rows.tasks, wanted)),
         samples=samples,
     )
+
+
+def _dependent(store: Store, run: str) -> int:
+    checked = known_independence(store.home, run)
+    return 0 if checked is None else len(checked.broken)
 
 
 def _check_answered(run: str, rows: AttackRows) -> None:

@@ -11,6 +11,7 @@ from replay.security import Measure, RunSecurity
 from replay.security_compare import DefenceComparison, Defences
 from replay.stats import Interval
 
+from .score_text import blind_line
 from .stats_text import number
 
 __all__ = [
@@ -41,6 +42,10 @@ def security_head(found: RunSecurity) -> Iterator[str]:
         left_out = {} if measure is None else {why: n for why, n in measure.left_out.items() if why != NOT_DELIVERED}
         if left_out:
             yield f"  left out of {name}: {', '.join(f'{n} {why}' for why, n in left_out.items())}"
+    if found.dependent:
+        yield f"  NOT INDEPENDENT: {number(found.dependent, 'trial')} show something of another trial"
+    if found.worlds is not None:
+        yield f"  given the recorded worlds of {found.worlds}: not the same number as a live run's"
     if found.aside:
         yield f"  {number(found.aside, 'trial')} of injection tasks that a user asked for: not counted"
 
@@ -93,6 +98,8 @@ def part_lines(found: RunSecurity) -> Iterator[str]:
 
 def security_notes(found: RunSecurity) -> Iterator[str]:
     """How far the numbers can be relied on."""
+    for score, hidden in found.blind_to.items():
+        yield blind_line(hidden).replace("this score", score, 1)
     if found.of_attacks and found.unsafe is None:
         yield "no attack could be judged, so nothing is known of safety"
     if found.of_attacks and found.benign is None:

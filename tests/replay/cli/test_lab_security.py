@@ -7,6 +7,7 @@ import json
 import pytest
 
 from replay.home import Home
+from replay.runs import RunFile, open_run
 from tests.replay.attacked import SUCCEEDED, run, trial
 
 ATTACKED = {"0/direct": "aaaa", "0/ignore": "aarr", "1/direct": "aauu"}
@@ -55,6 +56,20 @@ def test_it_is_data_too(call, kept):
     assert comparison["run"] == "filter"
     assert comparison["differences"][0]["measure"] == "attack success"
     assert comparison["differences"][0]["found"]["difference"] == pytest.approx(-5 / 6)
+
+
+def test_what_stands_beside_every_number_stands_here_too(call, home):
+    place = Home(home)
+    open_run(place, RunFile("r", config={"source": "base", "worlds": 2}, primary="helped@1"))
+    run(place, "r", ["+"], {"0/direct": "a"})
+    leak = {"kind": "state", "trial": "r/t0#0", "other": "r/t0#1", "step": 0, "what": "seen before"}
+    independence = {"trials": {}, "leaks": [leak]}
+    (place.run("r") / "independence.json").write_text(json.dumps(independence))
+    told = call("lab", "security", "r").stdout
+    assert "given the recorded worlds of base: not the same number as a live run's" in told
+    assert "NOT INDEPENDENT: 1 trial show something of another trial" in told
+    assert "attack_success@1 cannot see: harm beyond the attacker's goal" in told
+    assert "helped@1 cannot see: its scorer does not tell" in told
 
 
 def test_a_goal_that_was_reached_anyway_is_told(call, home):
