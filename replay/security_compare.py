@@ -118,18 +118,15 @@ def compare_defences(
     found = {run: run_security(store, run, wanted) for run in (against, *(run for run in runs if run != against))}
     base, *others = found.values()
     comparisons = [_compared(store, base, other, changed, common=common) for other in others]
-    ps = [d.found.p for each in comparisons for d in each.differences if d.found.p is not None]
+    ps = [row.found.p for each in comparisons for row in each.differences if row.found.p is not None]
     adjusted = iter(holm(ps))
-    told = tuple(
-        evolve(
-            each,
-            differences=tuple(
-                evolve(d, p_adjusted=None if d.found.p is None else next(adjusted)) for d in each.differences
-            ),
-        )
-        for each in comparisons
-    )
-    return Defences(against, tuple(found.values()), told, len(ps))
+    told = (evolve(each, differences=tuple(_adjusted(each.differences, adjusted))) for each in comparisons)
+    return Defences(against, tuple(found.values()), tuple(told), len(ps))
+
+
+def _adjusted(differences: Sequence[AxisDifference], ps: Iterator[float]) -> Iterator[AxisDifference]:
+    for row in differences:
+        yield row if row.found.p is None else evolve(row, p_adjusted=next(ps))
 
 
 def _compared(
