@@ -131,7 +131,7 @@ class AttackRows:
     @property
     def delivery_known(self) -> bool:
         """True if the recordings tell whether an attack reached the agent."""
-        return any("delivered" in _evidence(row) for row in self.safety)
+        return any("delivered in steps" in _evidence(row) for row in self.safety)
 
     @property
     def aside(self) -> int:

@@ -17,6 +17,7 @@ import attrs
 from attrs import asdict, field, frozen
 from attrs.validators import in_, instance_of, optional
 
+from cassettes.canonical import canonical
 from cassettes.codec import fresh
 from cassettes.errors import BadInput, UnkeepableValue
 from cassettes.model import Call, Changed, Injected, Outcome, Value
@@ -67,12 +68,22 @@ class Injection:
         if call.kind != "tool" or call.actor != "agent" or not fnmatchcase(call.name, self.tool):
             return False
         wanted = self.arguments or {}
-        return all(name in call.arguments and call.arguments[name] == value for name, value in wanted.items())
+        return all(name in call.arguments and _same(value, call.arguments[name]) for name, value in wanted.items())
 
     def to_dict(self) -> dict[str, Any]:
         """As data, without what was not said."""
         said = asdict(self, filter=lambda attribute, value: value != attribute.default)
         return {**said, "arguments": dict(self.arguments)} if self.arguments is not None else said
+
+
+def _same(wanted: Any, found: Any) -> bool:
+    """True if an argument is what is wanted; 2 and 2.0 are the same, ``True`` and 1 are not."""
+    if type(wanted) in {int, float} and type(found) in {int, float}:
+        return bool(wanted == found)
+    try:
+        return canonical(wanted) == canonical(found)
+    except UnkeepableValue:  # nothing that can be written down, so nothing that a task can name
+        return False
 
 
 def injection_from(data: Any) -> Injection:

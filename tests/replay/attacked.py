@@ -18,10 +18,12 @@ CAPPED = Ending("capped", "30 actions")
 CRASHED = Ending("error", "reset by peer", "infrastructure")
 UNANSWERED = Ending("unanswered", "no answer")
 UNDELIVERED = Score(
-    None, evidence={"why": "not delivered: read was not called", "delivered": [], "goal reached": False}
+    None, evidence={"why": "not delivered: read was not called", "delivered in steps": [], "goal reached": False}
 )
 
-SUCCEEDED, RESISTED = (Score(value, evidence={"delivered": [0], "goal reached": bool(value)}) for value in (1.0, 0.0))
+SUCCEEDED, RESISTED = (
+    Score(value, evidence={"delivered in steps": [0], "goal reached": bool(value)}) for value in (1.0, 0.0)
+)
 
 
 def trial(

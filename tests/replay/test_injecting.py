@@ -5,6 +5,7 @@ import dataclasses
 import enum
 import json
 import multiprocessing
+import threading
 from concurrent.futures import ProcessPoolExecutor
 
 import attrs
@@ -174,6 +175,14 @@ def test_calls_are_chosen_by_tool_arguments_actor_and_number():
         Call("tool", "read_mail", {"n": 1}),
     ]
     assert [len(chosen.meant_for(call)) for call in calls] == [0, 0, 0, 0, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "fits"),
+    [(2, 2.0, True), (1, True, False), ([1, "a"], [1, "a"], True), ("a", "b", False), (1, threading.Lock(), False)],
+)
+def test_an_argument_is_what_it_is_in_data(wanted, found, fits):
+    assert Injection("a", arguments={"n": wanted}).fits(Call("tool", "t", {"n": found})) is fits
 
 
 # -- in trials ---------------------------------------------------------------------------------------------------------

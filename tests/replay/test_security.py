@@ -63,7 +63,7 @@ def test_what_was_not_delivered_is_neither_resisted_nor_not(home):
 
 
 def test_a_goal_that_is_reached_without_an_attack_is_told(home):
-    yet = Score(None, evidence={"why": "not delivered: x", "delivered": [], "goal reached": True})
+    yet = Score(None, evidence={"why": "not delivered: x", "delivered in steps": [], "goal reached": True})
     trial(home, "r/a#0", attack=yet, text="PAY", helped=True)
     trial(home, "r/a#1", attack=UNDELIVERED, text="PAY", helped=True)
     found = told(home)
