@@ -68,7 +68,7 @@ def trial_of(
         environ=os.environ,
         throttle=throttle,
         redact=plan.redact,
-        emulator=plan.emulator,
+        emulator=plan.given.emulator,
         ambient=plan.ambient,
     )
     trial = Trial(setup if plan.fork is None else plan.fork.applied(setup))

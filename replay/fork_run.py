@@ -14,6 +14,7 @@ from cassettes.errors import BadInput, BudgetReached
 from cassettes.model import Interaction, TrialId
 
 from .forking import Fork, Wish, fork_name, fork_of
+from .given_policy import GivenPolicy
 from .home import Home
 from .leftovers import calls_in
 from .plan import Plan
@@ -104,14 +105,12 @@ def continue_from(
             timeout=terms.timeout,
             retries=terms.retries,
             max_cost=_left(terms, home, [other for other in names if other != name], prices),
-            freeze=(),
             source=None,
-            on_miss=None,
             seed=fork.seed,
             origin=terms.origin,
+            given=GivenPolicy(effects=points[fork.at].effects),
             redact=suite.redact,
             ambient=tuple(view.cassette.header.config.get("ambient", ())),
-            effects=points[fork.at].effects,
             fork=fork,
         )
         told = progress(fork.at, name)

@@ -12,10 +12,10 @@ from attrs import field, frozen
 from cassettes.errors import BadInput
 from cassettes.given import GivenRule
 
-from .effects import AS_DECLARED, Effects
+from .effects import AS_DECLARED
 from .forking import Fork
-from .on_miss import Missed, on_miss_rules
-from .policy import Policy, freeze_or_record
+from .given_policy import GivenPolicy
+from .policy import Policy
 from .runs import RunFile, git_state, packages
 from .scoring import Scorer
 from .sources import Pool
@@ -32,9 +32,8 @@ class Plan:
         trials: per task; of a run with ``worlds``, per task and world.
         command: the program that is the agent, if it is one.
         worlds: how many worlds of each task; None gives each trial a world of its own.
+        given: how calls are answered, as the user says it.
         fork: all trials go on from there, instead of from the beginning.
-        live, emulate, refuse: selectors, as of `replay.given_policy.GivenPolicy`.
-        emulator: the model that plays tools which on-miss ``emulate`` means.
         settings: of the agent, as a `replay.dialogue.Dialogue` tells them.
         policy_told: the name, digest and content of the policy that was given as one, if one was.
     """
@@ -45,22 +44,15 @@ class Plan:
     timeout: float | None
     retries: int
     max_cost: float | None
-    freeze: tuple[str, ...]
     source: str | None
-    on_miss: Missed = field(converter=on_miss_rules)
     seed: int
     origin: str | None
-    ignore: tuple[str, ...] = ()
+    given: GivenPolicy = field(factory=GivenPolicy)
     redact: tuple[GivenRule, ...] = ()
     ambient: tuple[str, ...] = ()
-    effects: Effects = AS_DECLARED
     fork: Fork | None = None
     worlds: int | None = None
     command: tuple[str, ...] = ()
-    live: tuple[str, ...] = ()
-    emulate: tuple[str, ...] = ()
-    refuse: tuple[str, ...] = ()
-    emulator: str | None = None
     policy_told: Mapping[str, Any] = field(factory=dict)
     settings: Mapping[str, Any] = field(factory=dict)
 
@@ -69,9 +61,9 @@ class Plan:
             raise BadInput("trials and concurrency are at least 1, retries at least 0")
         if self.timeout is not None and self.timeout <= 0:
             raise BadInput("timeout is in seconds and above 0")
-        if bool(self.freeze) != (self.source is not None):
+        if bool(self.given.freeze) != (self.source is not None):
             raise BadInput("freeze and source go together: what is frozen, and from which run it is answered")
-        if self.worlds is not None and (not self.freeze or self.worlds < 1):
+        if self.worlds is not None and (not self.given.freeze or self.worlds < 1):
             raise BadInput("worlds, at least 1, belong to a frozen run: name what is frozen and its source")
         if self.needs_its_process and self.concurrency > 1 and self.origin is None:
             raise BadInput(
@@ -96,15 +88,7 @@ class Plan:
     @property
     def policy(self) -> Policy:
         """How calls are answered."""
-        return freeze_or_record(
-            self.freeze,
-            live=self.live,
-            emulate=self.emulate,
-            refuse=self.refuse,
-            on_miss=self.on_miss,
-            ignore=self.ignore,
-            effects=self.effects,
-        )
+        return self.given.policy
 
 
 def check_worlds(plan: Plan, pools: Mapping[str, Pool]) -> None:
@@ -138,8 +122,9 @@ def run_file(
         "timeout": plan.timeout,
         "tasks": {task.id: digests_of(task, fresh_state(task)) for task in tasks},
     }
-    if plan.freeze:
-        config |= {"freeze": list(plan.freeze), "source": plan.source, "on_miss": plan.on_miss.to_list()}
+    given = plan.given
+    if given.freeze:
+        config |= {"freeze": list(given.freeze), "source": plan.source, "on_miss": given.missed.to_list()}
         if plan.worlds is not None:
             config |= {"worlds": plan.worlds}
     config |= _options(plan)
@@ -168,25 +153,26 @@ def trial_config(plan: Plan, index: int, worlds: int) -> dict[str, Any]:
         config |= {"policy": {name: plan.policy_told[name] for name in ("name", "digest")}}
     if worlds:
         config |= {
-            "freeze": list(plan.freeze),
+            "freeze": list(plan.given.freeze),
             "source": plan.source,
             "world": plan.world_of(index, worlds),
             "worlds": plan.worlds or worlds,
-            "on_miss": plan.on_miss.to_list(),
+            "on_miss": plan.given.missed.to_list(),
         }
     return config
 
 
 def _options(plan: Plan) -> dict[str, Any]:
     """What both the run and its cassettes say; only what was asked for."""
+    given = plan.given
     options = {
-        "live": list(plan.live),
-        "emulate": list(plan.emulate),
-        "refuse": list(plan.refuse),
-        "ignore": list(plan.ignore),
+        "live": list(given.live),
+        "emulate": list(given.emulate),
+        "refuse": list(given.refuse),
+        "ignore": list(given.ignore),
         "redact": [rule.name for rule in plan.redact],
         "ambient": list(plan.ambient),
     }
-    effects = {} if plan.effects is AS_DECLARED else {"effects": plan.effects.to_dict()}
-    emulator = {} if plan.emulator is None else {"emulator": plan.emulator}
+    effects = {} if given.effects is AS_DECLARED else {"effects": given.effects.to_dict()}
+    emulator = {} if given.emulator is None else {"emulator": given.emulator}
     return {**{name: said for name, said in options.items() if said}, **effects, **emulator}

@@ -56,7 +56,7 @@ def carry_out(
     place = Home.find(home)
     pinned = pool_pinned_by(place, plan.name) if plan.source else {}
     pools = (
-        {task.id: pool_of(place, plan.source, task.id, plan.ignore, pinned, plan.effects) for task in tasks}
+        {task.id: pool_of(place, plan.source, task.id, plan.given.ignore, pinned, plan.given.effects) for task in tasks}
         if plan.source
         else {}
     )

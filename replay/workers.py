@@ -120,7 +120,7 @@ def _carried_out(order: _Order) -> Attempt:
     plan = evolve(plan, redact=suite.redact)
     home = Home(order.home)
     pinned = pool_pinned_by(home, plan.name) if plan.source else {}
-    pool = pool_of(home, plan.source, task.id, plan.ignore, pinned, plan.effects) if plan.source else []
+    pool = pool_of(home, plan.source, task.id, plan.given.ignore, pinned, plan.given.effects) if plan.source else []
     begun = trial_of(plan, home, task, trial, pool, order.digests, None)
     begun.begin()
     came = attempted(begun, suite.agent, plan.timeout)
