@@ -48,6 +48,7 @@ def trial(
     allow_live: str | Iterable[str] = (),
     on_miss: str | Iterable[str] | None = None,
     offline: bool = False,
+    catch_up: str | Iterable[str] = (),
     ignore: str | Iterable[str] = (),
     redact: Any = (),
     pace: bool = False,
@@ -77,6 +78,8 @@ def trial(
         on_miss: what happens where no recording answers (see `replay.on_miss`): ``ACTION`` or ``SELECTOR=ACTION``,
             several of them too. By default reads are called live and extend the world, writes end the trial.
         offline: no frozen call goes live, whatever is missed.
+        catch_up: selectors of tools, each by its name: such frozen writes are carried out before a live call that would
+            notice their absence, and their outcomes compared.
         ignore: paths of arguments that do not count in a match, such as ``metadata.request_id``, of all calls or of
             those that a selector means: ``tool:charge:idempotency_key``.
         redact: more that is removed before anything is written: paths below ``arguments`` or ``result``, texts,
@@ -103,7 +106,13 @@ def trial(
     if freeze is not None and not frozen_ones:
         raise BadInput("nothing to freeze: name at least one selector, such as external, tool or model")
     options = GivenPolicy(
-        freeze=frozen_ones, on_miss=on_miss, offline=offline, ignore=ignore, effects=effects, emulator=emulator
+        freeze=frozen_ones,
+        on_miss=on_miss,
+        offline=offline,
+        catch_up=catch_up,
+        ignore=ignore,
+        effects=effects,
+        emulator=emulator,
     )
     given = settled(policy, options)
     if fork is None and at is None:
@@ -117,7 +126,7 @@ def trial(
     identity = TrialId(run, made.id, index if index is not None else _free_index(place, run, made.id))
     forked = None
     if fork is not None and at is not None:
-        wish = Wish(given.freeze, _texts(allow_live), given.missed, given.ignore, edit, given.effects)
+        wish = Wish(given.freeze, _texts(allow_live), given.missed, given.ignore, edit, given.effects, given.catch_up)
         forked = fork_of(open_trial(fork, place), at, wish)
         answers = _Answers(RECORD, forked.config)
     elif replay is not None:
@@ -134,6 +143,7 @@ def trial(
         "live": list(given.live),
         "emulate": list(given.emulate),
         "refuse": list(given.refuse),
+        "catch_up": list(given.catch_up),
         "emulator": given.emulator,
         "policy": given.told if policy is not None else {},
     }
@@ -193,6 +203,8 @@ def _check(
         )
     if bool(given.freeze) != (source is not None):
         raise BadInput("freeze and source go together: what is frozen, and from which run it is answered")
+    if given.catch_up and not given.freeze:
+        raise BadInput("catch_up carries out frozen writes: it goes with freeze or fork")
 
 
 def _check_fork(

@@ -44,6 +44,7 @@ class Wish:
         ignore: what does not count in a match, besides what the trial itself ignores.
         edit: the outcome of the step before the fork, if it is to be another.
         effects: what is declared of tools besides what they say themselves.
+        catch_up: selectors of frozen writes that are carried out before a live call that would notice their absence.
     """
 
     freeze: tuple[str, ...] = ()
@@ -52,6 +53,7 @@ class Wish:
     ignore: tuple[str, ...] = ()
     edit: Any = UNEDITED
     effects: Effects = AS_DECLARED
+    catch_up: tuple[str, ...] = ()
 
 
 @frozen
@@ -122,9 +124,9 @@ def fork_of(view: View, at: int, wish: Wish | None = None) -> Fork:
     header = view.cassette.header
     ignore = checked_rules([*header.config.get("ignore", ()), *wish.ignore])
     policy = (
-        freezing(wish.freeze, on_miss=wish.on_miss, ignore=ignore, effects=wish.effects)
+        freezing(wish.freeze, on_miss=wish.on_miss, ignore=ignore, effects=wish.effects, catch_up=wish.catch_up)
         if wish.freeze
-        else evolve(RECORD, ignore=ignore, effects=wish.effects)
+        else evolve(RECORD, ignore=ignore, effects=wish.effects, catch_up=tuple(map(Selector.parse, wish.catch_up)))
     )
     edit = None if wish.edit is UNEDITED else _edit(view, interactions, at, wish.edit)
     changed = interactions if edit is None else [edit.interaction if i.step == edit.step else i for i in interactions]
@@ -165,6 +167,8 @@ def _config(
         config |= {"freeze": list(wish.freeze), "on_miss": wish.on_miss.to_list()}
     if wish.allow_live:
         config |= {"allow_live": list(wish.allow_live)}
+    if wish.catch_up:
+        config |= {"catch_up": list(wish.catch_up)}
     if ignore:
         config |= {"ignore": list(ignore)}
     return config
@@ -182,6 +186,8 @@ def fork_name(parent: TrialId, at: int, wish: Wish, edit: Edit | None) -> str:
         parts.append(f"freeze-{_joined(wish.freeze)}")
     if wish.allow_live:
         parts.append(f"live-{_joined(wish.allow_live)}")
+    if wish.catch_up:
+        parts.append(f"catch-up-{_joined(wish.catch_up)}")
     return "-".join(parts)
 
 

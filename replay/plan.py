@@ -63,6 +63,8 @@ class Plan:
             raise BadInput("timeout is in seconds and above 0")
         if bool(self.given.freeze) != (self.source is not None):
             raise BadInput("freeze and source go together: what is frozen, and from which run it is answered")
+        if self.given.catch_up and not self.given.freeze and self.fork is None:
+            raise BadInput("catch_up carries out frozen writes, and nothing is frozen: name what is, with freeze")
         if self.worlds is not None and (not self.given.freeze or self.worlds < 1):
             raise BadInput("worlds, at least 1, belong to a frozen run: name what is frozen and its source")
         if self.needs_its_process and self.concurrency > 1 and self.origin is None:
@@ -169,6 +171,7 @@ def _options(plan: Plan) -> dict[str, Any]:
         "live": list(given.live),
         "emulate": list(given.emulate),
         "refuse": list(given.refuse),
+        "catch_up": list(given.catch_up),
         "ignore": list(given.ignore),
         "redact": [rule.name for rule in plan.redact],
         "ambient": list(plan.ambient),

@@ -30,6 +30,7 @@ class Policy:
         ignore: dotted paths of arguments that do not count in a match.
         on_miss: what happens where no recording answers (see `replay.on_miss`).
         effects: what is declared of tools besides what they say themselves.
+        catch_up: the frozen writes that may be carried out before a call that would notice their absence goes live.
     """
 
     mode: Literal["record", "replay", "freeze"]
@@ -38,13 +39,24 @@ class Policy:
     ignore: tuple[str, ...] = ()
     on_miss: Missed = BY_DEFAULT
     effects: Effects = AS_DECLARED
+    catch_up: tuple[Selector, ...] = ()
 
     def decide(self, call: Call) -> Action:
         """What is done with ``call``."""
-        chosen, best = self.default, -1
+        return self._closest(call)[0]
+
+    def lets_through(self, call: Call) -> bool:
+        """True if ``call`` is live because a rule names it, whatever the real thing lacks."""
+        action, selector = self._closest(call)
+        return action == "live" and selector is not None and selector.glob is not None
+
+    def _closest(self, call: Call) -> tuple[Action, Selector | None]:
+        """What is done with ``call``, and the selector that says so."""
+        chosen: tuple[Action, Selector | None] = (self.default, None)
+        best = -1
         for selector, action in self.rules:
             if selector.specificity >= best and selector.matches(call):
-                chosen, best = action, selector.specificity
+                chosen, best = (action, selector), selector.specificity
         return chosen
 
     @property
@@ -72,6 +84,7 @@ def freeze(
     on_miss: str | Iterable[str] | Missed | None = None,
     ignore: Iterable[str] = (),
     effects: Effects = AS_DECLARED,
+    catch_up: Iterable[str] = (),
 ) -> Policy:
     """A policy that freezes what ``selectors`` mean, and leaves the rest live, emulates it, or refuses it.
 
@@ -87,6 +100,7 @@ def freeze(
         ignore=tuple(ignore),
         on_miss=on_miss_rules(on_miss),
         effects=effects,
+        catch_up=tuple(map(Selector.parse, catch_up)),
     )
 
 
@@ -96,6 +110,7 @@ def record(
     emulate: Iterable[str] = (),
     refuse: Iterable[str] = (),
     effects: Effects = AS_DECLARED,
+    catch_up: Iterable[str] = (),
 ) -> Policy:
     """A policy that freezes nothing; the closest selector says whether a call is live, emulated or refused.
 
@@ -103,7 +118,7 @@ def record(
         BadInput: a selector has another form.
     """
     rules = _rules(live, "live") + _rules(emulate, "emulate") + _rules(refuse, "refuse")
-    return Policy("record", rules, effects=effects)
+    return Policy("record", rules, effects=effects, catch_up=tuple(map(Selector.parse, catch_up)))
 
 
 def freeze_or_record(
@@ -115,6 +130,7 @@ def freeze_or_record(
     on_miss: Missed,
     ignore: Iterable[str],
     effects: Effects,
+    catch_up: Iterable[str] = (),
 ) -> Policy:
     """`freeze` where ``selectors`` name something, and `record`, which neither misses nor matches, where they do not.
 
@@ -122,8 +138,17 @@ def freeze_or_record(
         BadInput: a selector has another form.
     """
     if not selectors:
-        return record(live=live, emulate=emulate, refuse=refuse, effects=effects)
-    return freeze(selectors, live=live, emulate=emulate, refuse=refuse, on_miss=on_miss, ignore=ignore, effects=effects)
+        return record(live=live, emulate=emulate, refuse=refuse, effects=effects, catch_up=catch_up)
+    return freeze(
+        selectors,
+        live=live,
+        emulate=emulate,
+        refuse=refuse,
+        on_miss=on_miss,
+        ignore=ignore,
+        effects=effects,
+        catch_up=catch_up,
+    )
 
 
 def _rules(selectors: Iterable[str], action: Action) -> tuple[tuple[Selector, Action], ...]:

@@ -208,6 +208,7 @@ class _Run:
         with self._lock:
             self.escaped.update(came.escaped)
             self.result.misdeclared.update(came.misdeclared)
+            self.result.caught_up.update(came.caught_up)
             if came.lingering:
                 self.result.lingering.append(str(identity))
         self._pay(came.calls)

@@ -75,6 +75,7 @@ class Suite:
         worlds: int | None = None,
         on_miss: str | Iterable[str] | None = None,
         offline: bool = False,
+        catch_up: str | Iterable[str] = (),
         ignore: str | Iterable[str] = (),
         ambient: str | Iterable[str] = (),
         effects: str | Path | Effects | None = None,
@@ -102,6 +103,8 @@ class Suite:
             on_miss: what happens where no recording answers (see `replay.on_miss`): ``ACTION`` or
                 ``SELECTOR=ACTION``, several of them too.
             offline: no frozen call goes live, whatever is missed.
+            catch_up: selectors of tools, each by its name: such frozen writes are carried out before a live call that
+                would notice their absence, and their outcomes compared.
             ignore: paths of arguments that do not count in a match (see `replay.ignoring`), here and in ``verify``.
             ambient: what else is recorded: ``clock``, ``random`` or both; a replay hands it out again. Trials that
                 record or freeze ``random`` run one at a time, or, of a suite with an ``origin``, in processes.
@@ -122,6 +125,7 @@ class Suite:
             freeze=() if freeze is None else freeze,
             on_miss=on_miss,
             offline=offline,
+            catch_up=catch_up,
             ignore=ignore,
             effects=effects,
             emulator=emulator,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cassettes.again import Again, Repeatable
 from cassettes.errors import TrialStopped
 from cassettes.model import (
     Call,
@@ -40,12 +41,16 @@ class SessionTicket:
         key: of a call that was looked up; empty of others.
         instead: plays the tool, if a model is to.
         extends: the context in which its live answer extends the world; None if it does not.
+        again: of a frozen tool, how it could be called; ``is_async``: that is to be awaited.
+        plan: what is carried out before it goes live.
+        is_repeat: it is such a call, so what is called inside of it is a part of it.
         is_span: the call runs whatever is frozen, and what is inside it is matched.
     """
 
     __slots__ = (
         "_chunks",
         "_ended",
+        "again",
         "answer",
         "arguments",
         "at",
@@ -53,11 +58,14 @@ class SessionTicket:
         "delay",
         "extends",
         "instead",
+        "is_async",
+        "is_repeat",
         "is_span",
         "journal",
         "key",
         "origin",
         "parent",
+        "plan",
         "started",
         "step",
     )
@@ -85,9 +93,17 @@ class SessionTicket:
         self.is_span = False
         self.extends: Context | None = None
         self.instead: Callable[[], Outcome] | None = None
+        self.plan: tuple[Again, ...] = ()
+        self.again: Repeatable | None = None
+        self.is_async = False
+        self.is_repeat = False
         self.arguments = journal.arguments(call, step)
         self._ended = ended
         self._chunks: list[Chunk] = []
+
+    def repeatable(self, again: Repeatable, *, is_async: bool) -> None:
+        """The call, which is frozen, could be made by ``again``."""
+        self.again, self.is_async = again, is_async
 
     def done(self, value: Any, reply: Reply | None = None) -> None:
         """The call returned ``value``."""

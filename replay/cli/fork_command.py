@@ -22,6 +22,7 @@ from replay.forks import bars_of, parting
 from replay.home import Home
 from replay.on_miss import missed
 from replay.report.blame_text import blame_table, left_out_text, share_line, verdict_lines
+from replay.report.trial_text import caught_up_lines
 from replay.runs import load_run
 from replay.scorefile import read_scores
 from replay.selection import find_trial
@@ -57,6 +58,12 @@ _MOST_REASONS = 3
 )
 @click.option(
     "--allow-live", multiple=True, metavar="SEL", help="Let these call the real thing though it lacks frozen writes."
+)
+@click.option(
+    "--catch-up",
+    multiple=True,
+    metavar="tool:NAME",
+    help="Such frozen writes are carried out before a live call that would notice their absence.",
 )
 @click.option(
     "--on-miss",
@@ -136,6 +143,7 @@ def _wish(view: View, points: list[int], at: int, options: dict[str, Any]) -> Wi
         ignore=options["ignore"],
         edit=edit,
         effects=read_effects(options["effects"]),
+        catch_up=options["catch_up"],
     )
 
 
@@ -193,6 +201,7 @@ def _document(home: Home, view: View, continued: Continued) -> dict[str, Any]:
         "left_out": dict(bar.left_out),
         "cost": result.cost,
         "unattributed": dict(result.unattributed),
+        "caught_up": dict(result.caught_up),
     }
 
 
@@ -223,6 +232,8 @@ def _tell_run(continued: Continued) -> None:
     if result.cost is not None:
         told += f"; live model calls cost {money(result.cost)}"
     out.print(told, markup=False, soft_wrap=True)
+    for line in caught_up_lines(result.caught_up):
+        out.print(f"  {line}", markup=False, soft_wrap=True)
     if result.unattributed:
         names = ", ".join(f"{count} x {name}" for name, count in result.unattributed.most_common(5))
         out.print(f"  belongs to no trial, so it is not recorded: {names}", markup=False, soft_wrap=True)

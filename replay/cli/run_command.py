@@ -17,6 +17,7 @@ from replay.commands import Command
 from replay.home import Home
 from replay.leakfile import told as told_leaks
 from replay.progress import RunResult
+from replay.report.trial_text import caught_up_lines
 from replay.runs import load_run
 from replay.spending import money
 from replay.suite import Suite
@@ -55,6 +56,12 @@ __all__ = ["carry_out", "command"]
 )
 @click.option("--offline", is_flag=True, help="No frozen call goes live; where no recording answers, the trial ends.")
 @click.option(
+    "--catch-up",
+    multiple=True,
+    metavar="tool:NAME",
+    help="Such frozen writes are carried out before a live call that would notice their absence.",
+)
+@click.option(
     "--ignore", multiple=True, metavar="[SEL:]PATH", help="An argument that does not count in a match; also in verify."
 )
 @click.option(
@@ -73,8 +80,8 @@ def command(ctx: click.Context, /, suite: str | None, task: str | None, as_json:
     """Run every task of SUITE, or a program, n times, interleaved, and record every trial.
 
     Finished trials are not run again; those that were interrupted are set aside and replaced. The tasks, --freeze,
-    --source, --worlds, --on-miss, --ignore, --ambient, --effects, --emulator, --policy, --seed and --timeout belong
-    to the run: other values need another name.
+    --source, --worlds, --on-miss, --catch-up, --ignore, --ambient, --effects, --emulator, --policy, --seed and
+    --timeout belong to the run: other values need another name.
     """
     program: tuple[str, ...] = ctx.meta["program"]
     if (suite is None) == (not program):
@@ -178,6 +185,8 @@ def _tell(result: RunResult, name: str) -> None:
     for tool, count in result.misdeclared.most_common():
         told = f'{tool} is declared a read, but changed the tracked state in {count} calls: declare effect="write"'
         say.print(f"  {told}", markup=False, soft_wrap=True)
+    for line in caught_up_lines(result.caught_up):
+        say.print(f"  {line}", markup=False, soft_wrap=True)
     for line in told_leaks(result.leaks):
         say.print(f"  {line}", markup=False, soft_wrap=True)
     say.print(f"  next: trialtape stats {shlex.quote(name)}", markup=False)

@@ -280,6 +280,18 @@ def test_a_world_that_lacks_a_frozen_write_is_not_asked(call, lost, ran):
     assert ran() == ["look 3"]
 
 
+def test_what_the_world_lacks_may_be_carried_out_first(call, lost, ran):
+    result = call("fork", "base/payer#0", "--at", 4, "-n", 2, "--catch-up", "tool:pay")
+    assert result.exit_code == 0
+    assert ran() == ["pay 5", "look 3"] * 2
+    assert "2 continuations from step 4 in base.fork-payer-0-at4-catch-up-tool=pay" in result.stderr
+    assert "frozen writes carried out before live calls: 2 x pay" in result.stderr
+    shown = call("show", "base.fork-payer-0-at4-catch-up-tool=pay/payer#0").stdout
+    assert "↻ pay (step 3) carried out → the same outcome" in shown
+    (fork,) = forked(call, "base/payer#0", "--at", 4, "-n", 3, "--catch-up", "tool:pay")["forks"]
+    assert fork["caught_up"] == {"pay": 1}
+
+
 def test_what_the_world_does_not_hold_is_unanswered(call, lost, choose):
     (fork,) = forked(call, lost, "--at", 1, "-n", 1, "--freeze", "tool:decide", "--freeze", "tool:look")["forks"]
     assert fork["counted"] == 1
