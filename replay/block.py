@@ -101,7 +101,7 @@ def trial(
     place = Home.find(home)
     made = task if isinstance(task, Task) else Task(id=task)
     if fork is not None or at is not None:
-        _check_fork(fork, at, source, world, replay, policy)
+        _check_fork(fork, at, source, world, replay)
     frozen_ones = () if freeze is None else _texts(freeze)
     if freeze is not None and not frozen_ones:
         raise BadInput("nothing to freeze: name at least one selector, such as external, tool or model")
@@ -115,6 +115,7 @@ def trial(
         emulator=emulator,
     )
     given = settled(policy, options)
+    told = {} if policy is None else given.told
     if fork is None and at is None:
         _check(given, source, world, replay, forks=edit is not UNEDITED or bool(allow_live))
     if index is not None and index < 0:
@@ -126,7 +127,7 @@ def trial(
     identity = TrialId(run, made.id, index if index is not None else _free_index(place, run, made.id))
     forked = None
     if fork is not None and at is not None:
-        wish = Wish(given.freeze, _texts(allow_live), given.missed, given.ignore, edit, given.effects, given.catch_up)
+        wish = Wish(given, _texts(allow_live), edit, told)
         forked = fork_of(open_trial(fork, place), at, wish)
         answers = _Answers(RECORD, forked.config)
     elif replay is not None:
@@ -145,7 +146,7 @@ def trial(
         "refuse": list(given.refuse),
         "catch_up": list(given.catch_up),
         "emulator": given.emulator,
-        "policy": given.told if policy is not None else {},
+        "policy": told,
     }
     answers = evolve(answers, config={**answers.config, **{name: value for name, value in said.items() if value}})
     created = datetime.now(UTC).isoformat(timespec="seconds")
@@ -207,15 +208,11 @@ def _check(
         raise BadInput("catch_up carries out frozen writes: it goes with freeze or fork")
 
 
-def _check_fork(
-    fork: str | None, at: int | None, source: str | None, world: int | None, replay: str | None, policy: object
-) -> None:
+def _check_fork(fork: str | None, at: int | None, source: str | None, world: int | None, replay: str | None) -> None:
     if fork is None or at is None:
         raise BadInput("fork and at go together: which trial is forked, and at which step")
     if source is not None or world is not None or replay is not None:
         raise BadInput("a fork is answered from one trial: replay, source and world do not go with it")
-    if policy is not None:
-        raise BadInput("a policy goes with a recording or a freeze; a fork takes freeze, on_miss, ignore and effects")
 
 
 def _texts(given: str | Iterable[str]) -> tuple[str, ...]:

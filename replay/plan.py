@@ -61,11 +61,11 @@ class Plan:
             raise BadInput("trials and concurrency are at least 1, retries at least 0")
         if self.timeout is not None and self.timeout <= 0:
             raise BadInput("timeout is in seconds and above 0")
-        if bool(self.given.freeze) != (self.source is not None):
+        if self.fork is None and bool(self.given.freeze) != (self.source is not None):
             raise BadInput("freeze and source go together: what is frozen, and from which run it is answered")
         if self.given.catch_up and not self.given.freeze and self.fork is None:
             raise BadInput("catch_up carries out frozen writes, and nothing is frozen: name what is, with freeze")
-        if self.worlds is not None and (not self.given.freeze or self.worlds < 1):
+        if self.worlds is not None and (self.source is None or self.worlds < 1):
             raise BadInput("worlds, at least 1, belong to a frozen run: name what is frozen and its source")
         if self.needs_its_process and self.concurrency > 1 and self.origin is None:
             raise BadInput(
@@ -89,8 +89,8 @@ class Plan:
 
     @property
     def policy(self) -> Policy:
-        """How calls are answered."""
-        return self.given.policy
+        """How calls are answered; of a fork those after it."""
+        return self.given.policy if self.fork is None else self.fork.policy
 
 
 def check_worlds(plan: Plan, pools: Mapping[str, Pool]) -> None:
@@ -125,7 +125,7 @@ def run_file(
         "tasks": {task.id: digests_of(task, fresh_state(task)) for task in tasks},
     }
     given = plan.given
-    if given.freeze:
+    if plan.source is not None:
         config |= {"freeze": list(given.freeze), "source": plan.source, "on_miss": given.missed.to_list()}
         if plan.worlds is not None:
             config |= {"worlds": plan.worlds}

@@ -241,7 +241,7 @@ def test_the_policy_is_kept_in_the_runs_file_and_belongs_to_the_run(run, tmp_pat
         run(agent, "f", source="r", policy=path)
 
 
-def test_a_policy_that_freezes_needs_a_source_and_goes_with_no_replay_and_no_fork(trial, run):
+def test_a_policy_that_freezes_needs_a_source_and_goes_with_no_replay(trial, run):
     with trial(run="a"):
         quote("a")
     freezing = tt.Policy(freeze="external")
@@ -251,8 +251,6 @@ def test_a_policy_that_freezes_needs_a_source_and_goes_with_no_replay_and_no_for
         run(agent, policy=freezing)
     with pytest.raises(tt.BadInput, match="do not go with it"):
         trial(run="b", replay="a/t#0", policy=tt.Policy(refuse="tool"))
-    with pytest.raises(tt.BadInput, match="a policy goes with a recording or a freeze"):
-        trial(run="b", fork="a/t#0", at=0, policy=freezing)
 
 
 def test_what_may_be_carried_out_belongs_to_the_run_and_is_told_at_its_end(run, tmp_path, written):
