@@ -50,6 +50,7 @@ def trial(
     offline: bool = False,
     catch_up: str | Iterable[str] = (),
     ignore: str | Iterable[str] = (),
+    ignore_fields: str | Iterable[str] = (),
     redact: Any = (),
     pace: bool = False,
     ambient: str | Iterable[str] = (),
@@ -82,6 +83,8 @@ def trial(
             notice their absence, and their outcomes compared.
         ignore: paths of arguments that do not count in a match, such as ``metadata.request_id``, of all calls or of
             those that a selector means: ``tool:charge:idempotency_key``.
+        ignore_fields: paths below the outcomes of what ``catch_up`` carries out, such as ``tool:pay:made_at``: fields
+            that do not count when they are compared.
         redact: more that is removed before anything is written: paths below ``arguments`` or ``result``, texts,
             compiled patterns, functions from text to text; one, several, or a map of names to rules.
         pace: hand recorded streams out as slowly as they came, not at once; for ``replay``.
@@ -111,6 +114,7 @@ def trial(
         offline=offline,
         catch_up=catch_up,
         ignore=ignore,
+        ignore_fields=ignore_fields,
         effects=effects,
         emulator=emulator,
     )
@@ -138,6 +142,7 @@ def trial(
         answers = _Answers(given.policy, {"mode": "record", "seed": seed})
     said = {
         "ignore": list(given.ignore) if forked is None else [],  # a fork's has them, with those of its trial
+        "ignore_fields": list(given.ignore_fields),
         "redact": [rule.name for rule in rules],
         "effects": given.effects.to_dict(),
         "ambient": list(observed),

@@ -7,6 +7,7 @@ A file of TOML; every key may be left out, and the tables ``tools`` and ``http``
     emulate = ["tool:send_mail"]
     refuse = ["tool:issue_refund"]
     catch_up = ["tool:reserve"]
+    ignore_fields = ["tool:reserve:made_at"]
     ignore = ["metadata.request_id"]
     offline = false
 
@@ -45,7 +46,8 @@ T = TypeVar("T")
 
 _ACTIONS: Final = ("freeze", "live", "emulate", "refuse")
 _TABLES: Final = ("tools", "http")
-_LISTS: Final = (*_ACTIONS, "catch_up", "ignore")
+_PATHS: Final = ("ignore", "ignore_fields")
+_LISTS: Final = (*_ACTIONS, "catch_up", *_PATHS)
 _KEYS: Final = (*_LISTS, "offline", "on_miss", "emulator", *_TABLES)
 _EVERY_CALL: Final = "default"
 
@@ -84,6 +86,7 @@ class GivenPolicy:
         catch_up: selectors of tools, each by its name: such frozen writes are carried out before a live call that would
             notice their absence (see `replay.lacking`).
         ignore: paths of arguments that do not count in a match (see `replay.ignoring`).
+        ignore_fields: the same below the outcomes of what is carried out by ``catch_up``: fields that do not count.
         on_miss: what happens where no recording answers (see `replay.on_miss`): an action, rules, or a map of selectors
             to actions in which ``default`` means every call.
         offline: no frozen call goes live, whatever is missed.
@@ -101,6 +104,7 @@ class GivenPolicy:
     refuse: tuple[str, ...] = field(default=(), converter=_selectors)
     catch_up: tuple[str, ...] = field(default=(), converter=_selectors)
     ignore: tuple[str, ...] = field(default=(), converter=checked_rules)
+    ignore_fields: tuple[str, ...] = field(default=(), converter=checked_rules)
     on_miss: Missed = field(default=BY_DEFAULT, converter=_misses)
     offline: bool = False
     effects: Effects = field(default=AS_DECLARED, converter=_effects)
@@ -150,7 +154,7 @@ class GivenPolicy:
     @property
     def policy(self) -> Policy:
         """What decides about each call."""
-        return freeze_or_record(
+        made = freeze_or_record(
             self.freeze,
             live=self.live,
             emulate=self.emulate,
@@ -158,8 +162,9 @@ class GivenPolicy:
             on_miss=self.missed,
             ignore=self.ignore,
             effects=self.effects,
-            catch_up=self.catch_up,
         )
+        catch_up = tuple(map(Selector.parse, self.catch_up))
+        return evolve(made, catch_up=catch_up, ignore_fields=self.ignore_fields)
 
     @property
     def missed(self) -> Missed:
@@ -195,6 +200,10 @@ def settled(policy: str | Path | GivenPolicy | None, options: GivenPolicy) -> Gi
         BadInput: both say the same thing, the policy's file cannot be understood, or nobody says who emulates.
     """
     both = _joined(policy, options)
+    if both.ignore_fields and not both.catch_up:
+        raise BadInput(
+            "ignore_fields says which fields do not count after a catch-up, and there is none: name catch_up"
+        )
     emulates = bool(both.emulate) or both.on_miss.emulates
     if emulates and both.emulator is None:
         raise BadInput("to emulate needs a model that plays the tools: name it with --emulator MODEL")
@@ -232,7 +241,7 @@ def _in_document(document: Mapping[str, Any], path: Path) -> GivenPolicy:
         texts = [texts] if isinstance(texts, str) else texts
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise BadInput(f'{path}: {name} is a text or a list of texts, such as {name} = ["tool:get_*"]')
-        made[name] = _read(f"{path}: {name}", checked_rules if name == "ignore" else _selectors, texts)
+        made[name] = _read(f"{path}: {name}", checked_rules if name in _PATHS else _selectors, texts)
     offline = document.get("offline", False)
     if not isinstance(offline, bool):
         raise BadInput(f"{path}: offline is true or false, not {offline!r}")

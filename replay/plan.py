@@ -173,6 +173,7 @@ def _options(plan: Plan) -> dict[str, Any]:
         "refuse": list(given.refuse),
         "catch_up": list(given.catch_up),
         "ignore": list(given.ignore),
+        "ignore_fields": list(given.ignore_fields),
         "redact": [rule.name for rule in plan.redact],
         "ambient": list(plan.ambient),
     }

@@ -31,6 +31,7 @@ class Policy:
         on_miss: what happens where no recording answers (see `replay.on_miss`).
         effects: what is declared of tools besides what they say themselves.
         catch_up: the frozen writes that may be carried out before a call that would notice their absence goes live.
+        ignore_fields: paths below their outcomes that do not count when these are compared.
     """
 
     mode: Literal["record", "replay", "freeze"]
@@ -40,6 +41,7 @@ class Policy:
     on_miss: Missed = BY_DEFAULT
     effects: Effects = AS_DECLARED
     catch_up: tuple[Selector, ...] = ()
+    ignore_fields: tuple[str, ...] = ()
 
     def decide(self, call: Call) -> Action:
         """What is done with ``call``."""
@@ -84,7 +86,6 @@ def freeze(
     on_miss: str | Iterable[str] | Missed | None = None,
     ignore: Iterable[str] = (),
     effects: Effects = AS_DECLARED,
-    catch_up: Iterable[str] = (),
 ) -> Policy:
     """A policy that freezes what ``selectors`` mean, and leaves the rest live, emulates it, or refuses it.
 
@@ -100,7 +101,6 @@ def freeze(
         ignore=tuple(ignore),
         on_miss=on_miss_rules(on_miss),
         effects=effects,
-        catch_up=tuple(map(Selector.parse, catch_up)),
     )
 
 
@@ -110,7 +110,6 @@ def record(
     emulate: Iterable[str] = (),
     refuse: Iterable[str] = (),
     effects: Effects = AS_DECLARED,
-    catch_up: Iterable[str] = (),
 ) -> Policy:
     """A policy that freezes nothing; the closest selector says whether a call is live, emulated or refused.
 
@@ -118,7 +117,7 @@ def record(
         BadInput: a selector has another form.
     """
     rules = _rules(live, "live") + _rules(emulate, "emulate") + _rules(refuse, "refuse")
-    return Policy("record", rules, effects=effects, catch_up=tuple(map(Selector.parse, catch_up)))
+    return Policy("record", rules, effects=effects)
 
 
 def freeze_or_record(
@@ -130,7 +129,6 @@ def freeze_or_record(
     on_miss: Missed,
     ignore: Iterable[str],
     effects: Effects,
-    catch_up: Iterable[str] = (),
 ) -> Policy:
     """`freeze` where ``selectors`` name something, and `record`, which neither misses nor matches, where they do not.
 
@@ -138,17 +136,8 @@ def freeze_or_record(
         BadInput: a selector has another form.
     """
     if not selectors:
-        return record(live=live, emulate=emulate, refuse=refuse, effects=effects, catch_up=catch_up)
-    return freeze(
-        selectors,
-        live=live,
-        emulate=emulate,
-        refuse=refuse,
-        on_miss=on_miss,
-        ignore=ignore,
-        effects=effects,
-        catch_up=catch_up,
-    )
+        return record(live=live, emulate=emulate, refuse=refuse, effects=effects)
+    return freeze(selectors, live=live, emulate=emulate, refuse=refuse, on_miss=on_miss, ignore=ignore, effects=effects)
 
 
 def _rules(selectors: Iterable[str], action: Action) -> tuple[tuple[Selector, Action], ...]:

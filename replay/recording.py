@@ -24,7 +24,7 @@ from .readings import Readings
 from .resources import clash, touches
 from .retries import folded
 
-__all__ = ["Context", "Entry", "PastWrite", "Placed", "Recording", "context_of", "digest_of", "timeless"]
+__all__ = ["Context", "Entry", "PastWrite", "Placed", "Recording", "context_of", "digest_of"]
 
 Context = tuple[tuple[str, str], ...]
 """The writes that decide a call's answer, in start order: the key and the outcome's digest of each."""
@@ -73,13 +73,12 @@ def digest_of(outcome: Outcome, redactor: Redactor | None = None) -> str:
     """
     if redactor is not None:
         outcome = redactor.outcome(outcome, Counter())
-        cleaned, _ = redactor.packed(pack(timeless(outcome)))
+        cleaned, _ = redactor.packed(pack(_timeless(outcome)))
         return digest_bytes(canonical(unpack(cleaned)))
-    return digest_bytes(canonical(timeless(outcome)))
+    return digest_bytes(canonical(_timeless(outcome)))
 
 
-def timeless(outcome: Outcome) -> list[Any]:
-    """The outcome as plain values, less when the pieces of a stream came and where it was cut into them."""
+def _timeless(outcome: Outcome) -> list[Any]:
     if not isinstance(outcome, Stream):
         return outcome_plain(outcome)
     pieces = [chunk.data for chunk in outcome.chunks]

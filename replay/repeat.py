@@ -5,20 +5,23 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NoReturn, Protocol
 
+from cassettes.canonical import canonical
+from cassettes.codec import outcome_from, outcome_plain
 from cassettes.errors import Refused, TrialStopped, TrialtapeError, Unanswered, UnkeepableValue
-from cassettes.model import Error, Outcome, Reply, Value, Verdict
+from cassettes.model import Changed, Error, Outcome, Reply, Value, Verdict
 from cassettes.recorder import entered
 from cassettes.redact import Redactor
 from cassettes.values import pack, unpack
 
-from .difference import first_difference, shortened
+from .answer_changes import answer_changes
+from .difference import shortened
 from .journal import Journal
 from .lacking import FrozenWrite
-from .recording import digest_of, timeless
+from .recording import digest_of
 from .state import paths_of
 from .tickets import SessionTicket
 from .volatile import looks_volatile
@@ -53,17 +56,21 @@ class CatchUp:
         journal: of that trial.
         redactor: removes secrets before outcomes are compared.
         lock: of that trial; held by every caller.
+        ignore: paths below the outcomes that do not count (see `replay.ignoring`).
 
     Attributes:
         counts: what was carried out, by name.
     """
 
-    def __init__(self, trial: Trial, journal: Journal, redactor: Redactor, lock: threading.RLock) -> None:
+    def __init__(
+        self, trial: Trial, journal: Journal, redactor: Redactor, lock: threading.RLock, ignore: Sequence[str] = ()
+    ) -> None:
         self.counts: Counter[str] = Counter()
         self.lock = lock
         self._trial = trial
         self._journal = journal
         self._redactor = redactor
+        self._ignore = ignore
 
     @property
     def halt(self) -> TrialtapeError | None:
@@ -86,7 +93,7 @@ class CatchUp:
         """
         if self._trial.closed:
             raise TrialStopped(self.halt or Refused("the trial has ended"))
-        other = other_outcome(write, outcome, self._redactor) or self._second_change(before)
+        other = other_outcome(write, outcome, self._redactor, self._ignore) or self._second_change(before)
         told, found = other or (None, {})
         what = {"step": write.ticket.step, "before": before.step, "name": write.call.name, "other": told}
         kept = None if told is None else _kept(outcome)
@@ -229,42 +236,59 @@ class Repeat:
         self._catch_up.give_up(self._before, f"{self.write.told} {why}", step)
 
 
-def other_outcome(write: FrozenWrite, outcome: Outcome, redactor: Redactor) -> tuple[str, dict[str, Any]] | None:
-    """How an outcome differs from the one that the agent got, in words and as data; None if it does not."""
+def other_outcome(
+    write: FrozenWrite, outcome: Outcome, redactor: Redactor, ignore: Sequence[str] = ()
+) -> tuple[str, dict[str, Any]] | None:
+    """How an outcome differs from the one that the agent got, in words and as data; None if it does not.
+
+    Args:
+        write: what was carried out.
+        outcome: what came of it.
+        redactor: removes secrets from it, as from the recorded one.
+        ignore: paths below it that do not count (see `replay.ignoring`).
+    """
     try:
         if digest_of(outcome, redactor) == write.past.outcome:
             return None
-        now = _comparable(outcome, redactor)
+        now = _cleaned(outcome, redactor)
     except UnkeepableValue as error:
         return str(error), {"path": error.path}
-    then = _comparable(write.outcome, redactor)
-    found = first_difference(then, now)
-    if found is None:  # of another class, with the same fields
-        return f"it was {shortened(then)} of another kind", {"path": ""}
-    path = found.path or "result"
-    volatile = looks_volatile(found.left)
+    then = _cleaned(write.outcome, redactor)
+    if canonical(_changed(then)) != canonical(_changed(now)):
+        return "it changed its arguments otherwise", {"path": "arguments"}
+    changes = answer_changes(write.call, then, now)
+    if not changes:
+        return "it is of another kind, with the same fields", {"path": ""}
+    counting = answer_changes(write.call, then, now, ignore)
+    if not counting:
+        return None
+    first = counting[0]
+    volatile = looks_volatile(first.left)
     hint = "" if volatile is None else f", which looks like {volatile}: it is another each time"
-    told = f"{path} was {shortened(found.left, found.right)}, and is {shortened(found.right, found.left)} now{hint}"
-    return told, {"path": path, "recorded": repr(found.left), "now": repr(found.right)}
+    told = f"{first.path or 'the result'} was {shortened(first.left, first.right)}, and is "
+    told += f"{shortened(first.right, first.left)} now{hint}"
+    return told, {"path": first.path, "recorded": repr(first.left), "now": repr(first.right)}
+
+
+def _changed(outcome: Outcome) -> dict[str, Any]:
+    """The arguments that a call changed in place."""
+    value = outcome.value if isinstance(outcome, Value) else None
+    return dict(value.arguments) if isinstance(value, Changed) else {}
+
+
+def _cleaned(outcome: Outcome, redactor: Redactor) -> Outcome:
+    """The outcome less its secrets."""
+    cleaned, _ = redactor.packed(pack(outcome_plain(redactor.outcome(outcome, Counter()))))
+    return outcome_from(unpack(cleaned))
 
 
 def _kept(outcome: Outcome) -> list[Any] | None:
     """The outcome as it can be written down, if it can."""
     try:
-        pack(plain := timeless(outcome))
+        pack(plain := outcome_plain(outcome))
     except UnkeepableValue:
         return None
     return plain
-
-
-def _comparable(outcome: Outcome, redactor: Redactor) -> Any:
-    """The outcome less its secrets: a value under ``result``, an error under ``error``, so that paths say which."""
-    cleaned, _ = redactor.packed(pack(timeless(redactor.outcome(outcome, Counter()))))
-    kind, *parts = unpack(cleaned)
-    if kind == 1:
-        error = parts[0]
-        return {"error": {"type": type(error).__name__, "says": str(error), "args": list(getattr(error, "args", ()))}}
-    return {"result": parts[0] if len(parts) == 1 else parts}
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

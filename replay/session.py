@@ -100,7 +100,7 @@ class Session:
         self._pace = pace
         self._emulation = emulation
         self._lock = threading.RLock()
-        self.catch_up = CatchUp(self, self.journal, redactor, self._lock)
+        self.catch_up = CatchUp(self, self.journal, redactor, self._lock, policy.ignore_fields)
         self._steps = 0
         self._ended = 0
         self._strands = Strands()

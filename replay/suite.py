@@ -77,6 +77,7 @@ class Suite:
         offline: bool = False,
         catch_up: str | Iterable[str] = (),
         ignore: str | Iterable[str] = (),
+        ignore_fields: str | Iterable[str] = (),
         ambient: str | Iterable[str] = (),
         effects: str | Path | Effects | None = None,
         policy: str | Path | GivenPolicy | None = None,
@@ -106,6 +107,7 @@ class Suite:
             catch_up: selectors of tools, each by its name: such frozen writes are carried out before a live call that
                 would notice their absence, and their outcomes compared.
             ignore: paths of arguments that do not count in a match (see `replay.ignoring`), here and in ``verify``.
+            ignore_fields: paths below the outcomes of what ``catch_up`` carries out: fields that do not count.
             ambient: what else is recorded: ``clock``, ``random`` or both; a replay hands it out again. Trials that
                 record or freeze ``random`` run one at a time, or, of a suite with an ``origin``, in processes.
             effects: what tools do, declared in a file (see `replay.effects`), besides what they say themselves.
@@ -127,6 +129,7 @@ class Suite:
             offline=offline,
             catch_up=catch_up,
             ignore=ignore,
+            ignore_fields=ignore_fields,
             effects=effects,
             emulator=emulator,
         )

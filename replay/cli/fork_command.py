@@ -65,6 +65,13 @@ _MOST_REASONS = 3
     help="Such frozen writes are carried out before a live call that would notice their absence.",
 )
 @click.option(
+    "--ignore-field",
+    "ignore_fields",
+    multiple=True,
+    metavar="[SEL:]PATH",
+    help="A field of the outcome of what --catch-up carries out that does not count.",
+)
+@click.option(
     "--on-miss",
     multiple=True,
     metavar="[SEL=]ACTION",
@@ -143,7 +150,7 @@ def _wish(view: View, points: list[int], at: int, given: GivenPolicy, options: d
 
 def _given(options: dict[str, Any]) -> GivenPolicy:
     """How calls after the fork are answered: a policy's file, and the options beside it."""
-    said = ("freeze", "on_miss", "offline", "catch_up", "ignore", "effects", "emulator")
+    said = ("freeze", "on_miss", "offline", "catch_up", "ignore", "ignore_fields", "effects", "emulator")
     return settled(options["policy"], GivenPolicy(**{name: options[name] for name in said}))
 
 

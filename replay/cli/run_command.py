@@ -62,6 +62,13 @@ __all__ = ["carry_out", "command"]
     help="Such frozen writes are carried out before a live call that would notice their absence.",
 )
 @click.option(
+    "--ignore-field",
+    "ignore_fields",
+    multiple=True,
+    metavar="[SEL:]PATH",
+    help="A field of the outcome of what --catch-up carries out that does not count.",
+)
+@click.option(
     "--ignore", multiple=True, metavar="[SEL:]PATH", help="An argument that does not count in a match; also in verify."
 )
 @click.option(

@@ -351,10 +351,10 @@ def test_another_outcome_stops_the_trial_and_both_values_are_told(tmp_path, reco
         outside.get("a")
     assert str(raised.value) == (
         "step 2: get cannot go live, as a frozen write that it may notice cannot be carried out first:\n"
-        "  add (step 1) came out otherwise than the agent was told: result was 7, and is 20 now.\n"
+        "  add (step 1) came out otherwise than the agent was told: the result was 7, and is 20 now.\n"
         "  carried out in this trial so far: 1 x put, 1 x add"
     )
-    assert raised.value.report.items() >= {"path": "result", "recorded": "7", "now": "20"}.items()
+    assert raised.value.report.items() >= {"path": "", "recorded": "7", "now": "20"}.items()
     view = opened(tmp_path)
     assert view.ending.status == "unanswered"
     assert view.steps[-1].origin.verdict == "refused"
@@ -381,12 +381,48 @@ def test_an_outcome_that_is_new_each_time_is_told_as_such(trial):
         book()
     with (
         pytest.raises(
-            Unanswered, match=r"result\.id was 'r-3b9aca00', and is 'r-3b9aca01' now, which looks like a random id"
+            Unanswered, match=r"told: id was 'r-3b9aca00', and is 'r-3b9aca01' now, which looks like a random id"
         ),
         trial("f", freeze="external", source="base", world=0, catch_up="tool:book"),
     ):
         book()
         look()
+
+
+def test_a_field_that_does_not_count_may_be_another(tmp_path, trial):
+    numbers = iter(range(10))
+
+    @tt.tool(effect="write")
+    def pay(seen: list) -> dict:
+        number = next(numbers)
+        if number in {3, 5}:
+            seen.append(number)
+        return {"at": number, "paid": number != 2}
+
+    @tt.tool(effect="read")
+    def look() -> int:
+        return 1
+
+    with trial("base"):
+        pay([])
+    frozen = functools.partial(
+        trial, freeze="external", source="base", world=0, catch_up="tool:pay", ignore_fields="tool:pay:at"
+    )
+
+    def agent():
+        pay([])
+        look()
+
+    with frozen("same"):
+        agent()
+    with pytest.raises(Unanswered, match="told: paid was True, and is False now"), frozen("other"):
+        agent()
+    with pytest.raises(Unanswered, match="told: it changed its arguments otherwise"), frozen("changed"):
+        agent()
+    with pytest.raises(Unanswered, match="told: at was 0, and is 4 now"), frozen("b", ignore_fields="tool:other:at"):
+        agent()
+    with pytest.raises(BadInput, match="there is none: name catch_up"):
+        trial("c", ignore_fields="tool:pay:at")
 
 
 def test_a_secret_that_was_removed_cannot_be_given_again(trial):

@@ -22,6 +22,7 @@ freeze = ["external"]
 live = "tool:search_*"
 refuse = ["tool:issue_refund"]
 catch_up = ["tool:reserve"]
+ignore_fields = ["tool:reserve:at"]
 ignore = ["tool:charge:idempotency_key"]
 
 [on_miss]
@@ -57,6 +58,7 @@ def test_a_file_says_all_of_it(written):
         "refuse": ["tool:issue_refund"],
         "catch_up": ["tool:reserve"],
         "ignore": ["tool:charge:idempotency_key"],
+        "ignore_fields": ["tool:reserve:at"],
         "on_miss": ["fail", "tool:get_*=extend"],
         "effects": {
             "tool cancel_order": {"effect": "write", "writes": ["order:{order_id}"]},
@@ -72,6 +74,7 @@ def test_the_same_as_a_value_is_the_same_policy(written):
         live=["tool:search_*"],
         refuse="tool:issue_refund",
         catch_up="tool:reserve",
+        ignore_fields="tool:reserve:at",
         ignore="tool:charge:idempotency_key",
         on_miss={"default": "fail", "tool:get_*": "extend"},
         effects={

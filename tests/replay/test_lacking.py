@@ -11,8 +11,9 @@ from cassettes.model import Call, Header, Interaction, TrialId, Value
 from cassettes.redact import Redactor
 from cassettes.writer import CassetteWriter
 from replay.deciding import Decider, Live, Unanswerable
+from replay.given_policy import GivenPolicy
 from replay.journal import Journal
-from replay.policy import RECORD, Selector, freeze, record
+from replay.policy import RECORD, Selector, freeze
 from replay.prefix import Prefix
 from replay.recording import Recording
 from replay.state import StateTracker
@@ -135,6 +136,6 @@ def test_in_a_world_what_is_live_by_its_name_goes_on_and_what_is_live_by_default
     ],
 )
 def test_what_cannot_be_carried_out_first_is_told_with_the_reason(after, call, written, told):
-    refused = after(call, written, policy=record(catch_up=["tool:pay"])).halt
+    refused = after(call, written, policy=GivenPolicy(catch_up="tool:pay").policy).halt
     assert told in str(refused)
     assert told in refused.report["catch_up"]

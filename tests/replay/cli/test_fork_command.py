@@ -291,6 +291,8 @@ def test_what_the_world_lacks_may_be_carried_out_first(call, lost, ran):
     assert "↻ pay (step 3) carried out → the same outcome" in shown
     (fork,) = forked(call, "base/payer#0", "--at", 4, "-n", 3, "--catch-up", "tool:pay")["forks"]
     assert fork["caught_up"] == {"pay": 1}
+    asked = ("--catch-up", "tool:pay", "--ignore-field", "tool:pay:at", "--run", "less")
+    assert forked(call, "base/payer#0", "--at", 4, "-n", 1, *asked)["forks"][0]["counted"] == 1
 
 
 def test_what_the_world_does_not_hold_is_unanswered(call, lost, choose):
