@@ -10,7 +10,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from cassettes.errors import Divergence, Refused, TrialtapeError, Unanswered, UnkeepableValue
-from cassettes.model import Call, Error, Interaction, Origin, Outcome, Verdict
+from cassettes.model import Call, Error, Interaction, Origin, Outcome, Patch, Verdict
 from cassettes.redact import Redactor
 
 from .ignoring import matching_key
@@ -54,10 +54,15 @@ class Span:
 
 @frozen
 class Recorded:
-    """A recording answers."""
+    """A recording answers.
+
+    Attributes:
+        patches: the changes of the tracked state that come with it, in their order.
+    """
 
     entry: Entry
     origin: Origin
+    patches: tuple[Patch, ...] = ()
 
 
 @frozen
@@ -251,7 +256,8 @@ class Decider:
         if isinstance(self._source, World) and self._policy.decide(call) == "frozen":  # it has been asked this once
             self._source.answer(call, ticket.key, context_of(call, ticket.started, self._writes))
         step = entry.interaction.step
-        return Recorded(entry, Origin("emulated" if step == prefix.edited else "own", prefix.name, step))
+        origin = Origin("emulated" if step == prefix.edited else "own", prefix.name, step)
+        return Recorded(entry, origin, prefix.patches(entry))
 
     def _play(self, ticket: SessionTicket, call: Call, source: Playback) -> Decision:
         if source.take_span(ticket.key):
@@ -263,7 +269,7 @@ class Decider:
         step = entry.interaction.step
         if source.asks_again(call, entry, tracked=self._journal.state is not None):
             return Live(Origin("live", source.name, step))  # beside which answer the one that comes now stands
-        return Recorded(entry, Origin("own", source.name, step))
+        return Recorded(entry, Origin("own", source.name, step), source.patches(entry))
 
     def _look_up(self, ticket: SessionTicket, call: Call, world: World) -> Decision:
         if world.is_span(ticket.key):
@@ -272,7 +278,9 @@ class Decider:
         found = world.answer(call, ticket.key, context)
         if isinstance(found, Found):
             trial = None if found.recording is None else str(found.recording.trial)
-            return Recorded(found.entry, Origin(found.verdict, trial, found.entry.interaction.step))
+            patch = found.entry.interaction.patch
+            origin = Origin(found.verdict, trial, found.entry.interaction.step)
+            return Recorded(found.entry, origin, () if patch is None else (patch,))
         if world.runs_as_span(call):
             return Span()
         return self._missed(ticket, call, world, context, found)

@@ -14,7 +14,7 @@ from functools import cached_property
 from attrs import evolve
 
 from cassettes.errors import Divergence
-from cassettes.model import Call, Interaction
+from cassettes.model import Call, Interaction, Patch
 
 from .playback import Playback
 from .policy import Selector
@@ -96,6 +96,10 @@ class Prefix:
         if entry.interaction.step == self.edited and not self._left[recorded]:
             self._gone_on.add(strand)  # told something new, it may ask what nobody recorded
         return entry
+
+    def patches(self, entry: Entry) -> tuple[Patch, ...]:
+        """The changes of the tracked state that come with ``entry`` (see `Playback.patches`)."""
+        return self._playback.patches(entry)
 
     def ends_here(self) -> bool:
         """True once: at the first call after all that came before the fork."""

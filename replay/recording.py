@@ -167,6 +167,24 @@ class Recording:
         return [Entry(i, matching_key(i.call, self.ignore), digest_of(i.outcome)) for i in self.matched]
 
     @cached_property
+    def overlapping(self) -> dict[int, tuple[Interaction, ...]]:
+        """Tools that may write and overlapped with others, by step, with all of these, in the order of their ends.
+
+        Whose change of the tracked state was whose nobody can tell: each has what changed since the one before ended.
+        """
+        writes = [i for i in self.matched if i.call.kind == "tool" and i.call.may_write]
+        groups: list[list[Interaction]] = []
+        latest = -1
+        for write in writes:  # in start order
+            if write.started < latest:
+                groups[-1].append(write)
+            else:
+                groups.append([write])
+            latest = max(latest, write.ended)
+        shared = [tuple(sorted(group, key=lambda i: i.ended)) for group in groups if len(group) > 1]
+        return {write.step: group for group in shared for write in group}
+
+    @cached_property
     def placed(self) -> list[Placed]:
         """The entries with their contexts, in start order."""
         written = [entry for entry in self.entries if entry.interaction.call.may_write]

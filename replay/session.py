@@ -39,6 +39,7 @@ from .prefix import Prefix
 from .proxy import TrialInvitation
 from .recording import Context, Entry
 from .repeat import CatchUp, Repeat
+from .state import Misfit
 from .strands import Strands
 from .throttle import Throttle
 from .tickets import SessionTicket
@@ -257,7 +258,7 @@ class Session:
             case Span():
                 ticket.is_span = True
             case Recorded():
-                self._serve(ticket, decision.entry, decision.origin)
+                self._serve(ticket, decision.entry, decision.origin, decision.patches)
             case Made(outcome, origin):
                 self._answer(ticket, outcome, origin)
             case Played(context, examples):
@@ -303,17 +304,20 @@ class Session:
         self._finish(ticket, Error(halt), None, None)
         self._stop(halt)
 
-    def _serve(self, ticket: SessionTicket, entry: Entry, origin: Origin) -> None:
+    def _serve(self, ticket: SessionTicket, entry: Entry, origin: Origin, patches: tuple[Patch, ...]) -> None:
         recorded = entry.interaction
         outcome, unknown = fresh(recorded.outcome)
         if unknown:
             why, report = unknown_class_report(ticket.step, ticket.call, unknown[0].name, origin)
             self.leave_unanswered(ticket, "missed", Unanswered(why, report))
-        state = self.journal.state
-        if recorded.patch is not None and state is not None and not state.apply(recorded.patch):
-            why, report = misfit_report(ticket.step, ticket.call, recorded.patch, origin.trial)
-            self.leave_unanswered(ticket, "stale", self._decider.misfit(why, report))
-        self._answer(ticket, outcome, origin, recorded.reply, recorded.patch)
+        patch = recorded.patch
+        if self.journal.state is not None and (patch is not None or patches):
+            try:
+                patch = self.journal.state.apply(patches) if patches else None
+            except Misfit as misfit:
+                why, report = misfit_report(ticket.step, ticket.call, misfit.patch, origin.trial)
+                self.leave_unanswered(ticket, "stale", self._decider.misfit(why, report))
+        self._answer(ticket, outcome, origin, recorded.reply, patch)
 
     def _answer(
         self,
