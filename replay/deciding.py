@@ -224,9 +224,13 @@ class Decider:
             self._writes.append(past)
             self._writes.sort(key=lambda write: write.started)
             if not ticket.origin.live:
-                raced = self._prefix is not None and kept.origin.trial == self._prefix.name
-                raced = raced and self._prefix is not None and kept.origin.step in self._prefix.raced
-                self._lacking.add(past, ticket, kept, raced=raced)
+                ticket.may_repeat = bool(self._policy.catch_up)
+                self._lacking.add(past, ticket, kept, raced=ticket.may_repeat and self._has_raced(kept.origin))
+
+    def _has_raced(self, origin: Origin) -> bool:
+        """True if the recorded write before the fork overlapped with others."""
+        prefix = self._prefix
+        return prefix is not None and origin.trial == prefix.name and origin.step in prefix.raced
 
     def _digest(self, kept: Interaction) -> str:
         return digest_of(kept.outcome, self._redactor)

@@ -41,7 +41,8 @@ class SessionTicket:
         key: of a call that was looked up; empty of others.
         instead: plays the tool, if a model is to.
         extends: the context in which its live answer extends the world; None if it does not.
-        again: of a frozen tool, how it could be called; ``is_async``: that is to be awaited.
+        may_repeat: it is frozen, and may have to be carried out after all.
+        again: how, then; it holds on to what the tool was called with. ``is_async``: that is to be awaited.
         plan: what is carried out before it goes live.
         is_repeat: it is such a call, so what is called inside of it is a part of it.
         is_span: the call runs whatever is frozen, and what is inside it is matched.
@@ -63,6 +64,7 @@ class SessionTicket:
         "is_span",
         "journal",
         "key",
+        "may_repeat",
         "origin",
         "parent",
         "plan",
@@ -94,6 +96,7 @@ class SessionTicket:
         self.extends: Context | None = None
         self.instead: Callable[[], Outcome] | None = None
         self.plan: tuple[Again, ...] = ()
+        self.may_repeat = False
         self.again: Repeatable | None = None
         self.is_async = False
         self.is_repeat = False
@@ -103,7 +106,8 @@ class SessionTicket:
 
     def repeatable(self, again: Repeatable, *, is_async: bool) -> None:
         """The call, which is frozen, could be made by ``again``."""
-        self.again, self.is_async = again, is_async
+        if self.may_repeat:
+            self.again, self.is_async = again, is_async
 
     def done(self, value: Any, reply: Reply | None = None) -> None:
         """The call returned ``value``."""

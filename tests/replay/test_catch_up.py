@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import threading
+import weakref
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -251,6 +253,18 @@ def test_such_a_trial_replays_forks_and_serves_as_a_source(trial, recorded, froz
         assert agent(outside) == 7
     assert second.verdicts == {"own": 3}
     assert not outside.done
+
+
+@pytest.mark.parametrize(("permitted", "left"), [((), 0), (ALL, 1)])
+def test_what_a_frozen_write_was_called_with_is_held_only_if_it_may_be_carried_out(recorded, frozen, permitted, left):
+    recorded(lambda outside: outside.put("a", 1))
+    with frozen(catch_up=permitted):
+        outside = Outside()
+        seen = weakref.ref(outside)
+        outside.put("a", 1)
+        del outside
+        gc.collect()
+        assert (seen() is not None) == bool(left)
 
 
 # -- forks -------------------------------------------------------------------------------------------------------------
