@@ -77,6 +77,9 @@ def not_live_reason(call: Call, lacking: Sequence[Call], why: str | None = None,
     told = "It may not be called live: "
     if lacking:
         names = ", ".join(dict.fromkeys(write.name for write in lacking))
+        if why is None and all(write.kind == "tool" for write in lacking):
+            permitted = " ".join(dict.fromkeys(f"--catch-up tool:{write.name}" for write in lacking))
+            why = f"To carry them out first, if the real thing may be written to: {permitted}"
         reason = "" if why is None else f".\n  {why}"
         return f"{told}the real thing never saw the frozen writes before it that it may notice ({names}){reason}"
     if call.kind == "model":

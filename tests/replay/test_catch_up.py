@@ -328,6 +328,39 @@ def test_frozen_writes_after_the_fork_count_as_those_before_it(trial, recorded):
         Outside().get("a")
 
 
+@pytest.mark.parametrize(
+    "options", [{"fork": "base/t#0", "at": 2}, {"freeze": "external", "source": "base", "world": 0}]
+)
+def test_writes_that_overlapped_are_not_carried_out_as_nobody_knows_which_came_first(trial, options):
+    begun, done = threading.Event(), threading.Event()
+
+    @tt.tool(effect="write")
+    def slow() -> str:
+        begun.set()
+        assert done.wait(10)
+        return "slow"
+
+    @tt.tool(effect="write")
+    def quick() -> str:
+        return "quick"
+
+    @tt.tool(effect="read")
+    def look() -> int:
+        return 1
+
+    with trial("base"):
+        thread = threading.Thread(target=slow)
+        thread.start()
+        assert begun.wait(10)
+        quick()
+        done.set()
+        thread.join()
+    with pytest.raises(TrialHalted, match="it overlapped with other writes"), trial("f", catch_up="tool:*", **options):
+        slow()
+        quick()
+        look()
+
+
 # -- live by policy ----------------------------------------------------------------------------------------------------
 
 
