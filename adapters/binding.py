@@ -20,6 +20,7 @@ class Binder:
     by name. Of a `functools.partial` the arguments given before count like the others.
 
     Attributes:
+        function: the one that is called, without its partials.
         names: the parameters; ``open`` if any other name may come in ``**kwargs``.
     """
 
@@ -30,6 +31,7 @@ class Binder:
             self._before = function.args + self._before
             self._keywords = {**function.keywords, **self._keywords}
             function = function.func
+        self.function = function
         self._signature = inspect.signature(function)
         parameters = list(self._signature.parameters.values())
         self._positional = [p.name for p in parameters if p.kind in _POSITIONAL]
@@ -56,6 +58,24 @@ class Binder:
             return {name: bound[name] for name in self.names}
         except KeyError:
             return None
+
+    def exchanged(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], arguments: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What `function` is called with once more: ``arguments``, as `bind` names them, in the place of the old ones.
+
+        What they do not name (``self``, what does not belong to the call) stays.
+        """
+        bound = self._signature.bind(*self._before, *args, **{**self._keywords, **kwargs})
+        bound.apply_defaults()
+        for name, value in bound.arguments.items():
+            if name == self._double_star:
+                given = arguments.get(name)
+                found = given if isinstance(given, Mapping) and given.keys() == value.keys() else arguments
+                bound.arguments[name] = {key: found.get(key, old) for key, old in value.items()}
+            elif name in arguments and name != self._owner:
+                bound.arguments[name] = tuple(arguments[name]) if name == self._star else arguments[name]
+        return bound.args, bound.kwargs
 
     def _bind_by_signature(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
         try:

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar, get_args, overload
 
 from attrs import frozen
 
+from cassettes.again import Repeatable
 from cassettes.model import Call, Changed, Effect
 from cassettes.recorder import aperform, current, passed_by, perform
 from cassettes.templates import Template
@@ -99,7 +100,8 @@ def tool(
 
 
 def _wrapped(function: Callable[..., Any], spec: ToolSpec, *, is_async: bool) -> Any:
-    call_of = _caller(function, spec)
+    binder = Binder(function)
+    call_of = _caller(binder, spec)
 
     def told() -> str:
         return f"tool {spec.name}"
@@ -115,11 +117,9 @@ def _wrapped(function: Callable[..., Any], spec: ToolSpec, *, is_async: bool) ->
 
         def live() -> Any:
             before = snapshot(call.arguments)
-            result = function(*args, **kwargs)
-            changes = before and changed(before, call.arguments)
-            return Changed(result, changes) if changes else result
+            return _with_changes(function(*args, **kwargs), before, call.arguments)
 
-        return _undone(perform(recorder, call, live), call)
+        return _undone(perform(recorder, call, live, _once_more(binder, args, kwargs)), call)
 
     async def async_wrapper(*args: Any, **kwargs: Any) -> Any:
         recorder = current()
@@ -132,15 +132,41 @@ def _wrapped(function: Callable[..., Any], spec: ToolSpec, *, is_async: bool) ->
 
         async def live() -> Any:
             before = snapshot(call.arguments)
-            result = await function(*args, **kwargs)
-            changes = before and changed(before, call.arguments)
-            return Changed(result, changes) if changes else result
+            return _with_changes(await function(*args, **kwargs), before, call.arguments)
 
-        return _undone(await aperform(recorder, call, live), call)
+        return _undone(await aperform(recorder, call, live, _awaited_once_more(binder, args, kwargs)), call)
 
     chosen = functools.wraps(function)(async_wrapper if is_async else wrapper)
     chosen.__trialtape__ = spec  # type: ignore[attr-defined]
     return chosen
+
+
+def _once_more(binder: Binder, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Repeatable:
+    """How the function is called with other copies of the arguments that belong to the call."""
+
+    def again(arguments: Mapping[str, Any]) -> Any:
+        places, names = binder.exchanged(args, kwargs, arguments)
+        before = snapshot(arguments)
+        return _with_changes(binder.function(*places, **names), before, arguments)
+
+    return again
+
+
+def _awaited_once_more(binder: Binder, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Repeatable:
+    """The same for an async function."""
+
+    async def again(arguments: Mapping[str, Any]) -> Any:
+        places, names = binder.exchanged(args, kwargs, arguments)
+        before = snapshot(arguments)
+        return _with_changes(await binder.function(*places, **names), before, arguments)
+
+    return again
+
+
+def _with_changes(result: Any, before: Mapping[str, bytes], arguments: Mapping[str, Any]) -> Any:
+    """What the tool returned, with those of its arguments that it changed meanwhile."""
+    changes = before and changed(before, arguments)
+    return Changed(result, changes) if changes else result
 
 
 def _undone(outcome: Any, call: Call) -> Any:
@@ -151,11 +177,8 @@ def _undone(outcome: Any, call: Call) -> Any:
     return outcome.result
 
 
-def _caller(
-    function: Callable[..., Any], spec: ToolSpec
-) -> Callable[[tuple[Any, ...], Mapping[str, Any]], Call | None]:
+def _caller(binder: Binder, spec: ToolSpec) -> Callable[[tuple[Any, ...], Mapping[str, Any]], Call | None]:
     """Makes the Call of given arguments; None if they do not fit."""
-    binder = Binder(function)
     unknown = [name for name in spec.ignore if name not in binder.names and not binder.open]
     if unknown:
         raise ValueError(f"{spec.name}: ignore names {', '.join(unknown)}, which is no parameter")

@@ -275,7 +275,9 @@ class Mark:
     """Something that belongs to a trial and is no call.
 
     ``message`` (role, content), ``state`` (digest of the initial state), ``changed`` (a change that no write
-    explains), ``problem`` (what the recorder saw going wrong), ``annotation`` (what an imported file says of it).
+    explains), ``problem`` (what the recorder saw going wrong), ``annotation`` (what an imported file says of it),
+    ``caught_up`` (the frozen write of ``step`` was carried out before step ``before`` went live; ``other`` says how its
+    outcome differed from the recorded one, and is None if it did not).
     """
 
     kind: str

@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
+from .again import Again, Repeatable, acarry_out, carry_out
 from .errors import CassetteError
 from .model import Call, Cancelled, Error, Outcome, Reply, Stream, Value
 
@@ -51,12 +52,17 @@ class Ticket(Protocol):
         delay: seconds to wait before going live (shared back-off); 0.0 otherwise.
         instead: of a tool without an ``answer``: called instead of the real thing, it gives the outcome to hand out,
             and nothing more is to be said of the call. It may take long. None otherwise.
+        plan: to be carried out before going live (`cassettes.again`), in this order; only of a tool.
     """
 
     step: int
     answer: Outcome | None
     delay: float
     instead: Callable[[], Outcome] | None
+    plan: tuple[Again, ...]
+
+    def repeatable(self, again: Repeatable, *, is_async: bool) -> None:
+        """A frozen call of a tool could be made by ``again``, with its arguments as they were when it began."""
 
     def done(self, value: Any, reply: Reply | None = None) -> Any:
         """The call returned ``value``; of a tool, what its caller is to get: as a rule the same."""
@@ -244,8 +250,14 @@ def hand_out(answer: Outcome) -> Any:
             raise CassetteError("a stream was recorded where a plain value is asked for")
 
 
-def perform(recorder: Recorder, call: Call, live: Callable[[], T]) -> T:
+def perform(recorder: Recorder, call: Call, live: Callable[[], T], again: Repeatable | None = None) -> T:
     """Answer ``call`` from the recorder, or by ``live()`` while the recorder listens.
+
+    Args:
+        recorder: who listens.
+        call: what is asked.
+        live: asks the real thing.
+        again: does so with other copies of the arguments, later (see `cassettes.again`); None if that is not possible.
 
     Raises:
         BaseException: what ``live`` raised, or what was recorded.
@@ -253,8 +265,12 @@ def perform(recorder: Recorder, call: Call, live: Callable[[], T]) -> T:
     ticket = recorder.begin(call)
     frozen = ticket.answer if ticket.instead is None else ticket.instead()
     if frozen is not None:
+        if again is not None:
+            ticket.repeatable(again, is_async=False)
         answer: T = hand_out(frozen)
         return answer
+    if ticket.plan:
+        carry_out(ticket.plan)
     if ticket.delay:
         time.sleep(ticket.delay)
     with entered(ticket):
@@ -267,7 +283,9 @@ def perform(recorder: Recorder, call: Call, live: Callable[[], T]) -> T:
     return told
 
 
-async def aperform(recorder: Recorder, call: Call, live: Callable[[], Awaitable[T]]) -> T:
+async def aperform(
+    recorder: Recorder, call: Call, live: Callable[[], Awaitable[T]], again: Repeatable | None = None
+) -> T:
     """The same for async functions; a cancelled outcome waits for the caller to cancel.
 
     Raises:
@@ -275,11 +293,15 @@ async def aperform(recorder: Recorder, call: Call, live: Callable[[], Awaitable[
     """
     ticket = recorder.begin(call)
     frozen = ticket.answer if ticket.instead is None else await asyncio.to_thread(ticket.instead)
+    if frozen is not None and again is not None:
+        ticket.repeatable(again, is_async=True)
     if isinstance(frozen, Cancelled):
         await asyncio.get_running_loop().create_future()
     if frozen is not None:
         answer: T = hand_out(frozen)
         return answer
+    if ticket.plan:
+        await acarry_out(ticket.plan)
     if ticket.delay:
         await asyncio.sleep(ticket.delay)
     with entered(ticket):

@@ -32,6 +32,7 @@ class Attempt:
     Attributes:
         calls: its live model calls, to be paid.
         escaped: what it started whose calls are not seen, by name.
+        caught_up: frozen writes that were carried out before live calls, with how often.
         misdeclared: tools that are declared reads, and changed the tracked state, with how often.
         lingering: the agent was given up, and goes on.
     """
@@ -41,6 +42,7 @@ class Attempt:
     escaped: Counter[str] = field(factory=Counter)
     lingering: bool = False
     misdeclared: Counter[str] = field(factory=Counter)
+    caught_up: Counter[str] = field(factory=Counter)
 
 
 def trial_of(
@@ -106,4 +108,11 @@ def attempted(trial: Trial, agent: Callable[[Any], Any], timeout: float | None) 
         raise AssertionError("a trial that was ended has an ending")
     session = trial.session
     lingering = is_running(trial)
-    return Attempt(trial.ending, session.live_model_calls, session.escaped_work.counts, lingering, session.misdeclared)
+    return Attempt(
+        trial.ending,
+        session.live_model_calls,
+        session.escaped_work.counts,
+        lingering,
+        session.misdeclared,
+        session.catch_up.counts,
+    )

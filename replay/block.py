@@ -49,7 +49,9 @@ def trial(
     allow_live: str | Iterable[str] = (),
     on_miss: str | Iterable[str] | None = None,
     offline: bool = False,
+    catch_up: str | Iterable[str] = (),
     ignore: str | Iterable[str] = (),
+    ignore_fields: str | Iterable[str] = (),
     redact: Any = (),
     pace: bool = False,
     ambient: str | Iterable[str] = (),
@@ -78,8 +80,12 @@ def trial(
         on_miss: what happens where no recording answers (see `replay.on_miss`): ``ACTION`` or ``SELECTOR=ACTION``,
             several of them too. By default reads are called live and extend the world, writes end the trial.
         offline: no frozen call goes live, whatever is missed.
+        catch_up: selectors of tools, each by its name: such frozen writes are carried out before a live call that would
+            notice their absence, and their outcomes compared.
         ignore: paths of arguments that do not count in a match, such as ``metadata.request_id``, of all calls or of
             those that a selector means: ``tool:charge:idempotency_key``.
+        ignore_fields: paths below the outcomes of what ``catch_up`` carries out, such as ``tool:pay:made_at``: fields
+            that do not count when they are compared.
         redact: more that is removed before anything is written: paths below ``arguments`` or ``result``, texts,
             compiled patterns, functions from text to text; one, several, or a map of names to rules.
         pace: hand recorded streams out as slowly as they came, not at once; for ``replay``.
@@ -99,14 +105,22 @@ def trial(
     place = Home.find(home)
     made = task if isinstance(task, Task) else Task(id=task)
     if fork is not None or at is not None:
-        _check_fork(fork, at, source, world, replay, policy)
+        _check_fork(fork, at, source, world, replay)
     frozen_ones = () if freeze is None else _texts(freeze)
     if freeze is not None and not frozen_ones:
         raise BadInput("nothing to freeze: name at least one selector, such as external, tool or model")
     options = GivenPolicy(
-        freeze=frozen_ones, on_miss=on_miss, offline=offline, ignore=ignore, effects=effects, emulator=emulator
+        freeze=frozen_ones,
+        on_miss=on_miss,
+        offline=offline,
+        catch_up=catch_up,
+        ignore=ignore,
+        ignore_fields=ignore_fields,
+        effects=effects,
+        emulator=emulator,
     )
     given = settled(policy, options)
+    told = {} if policy is None else given.told
     if fork is None and at is None:
         _check(given, source, world, replay, forks=edit is not UNEDITED or bool(allow_live))
     if index is not None and index < 0:
@@ -118,7 +132,7 @@ def trial(
     identity = TrialId(run, made.id, index if index is not None else _free_index(place, run, made.id))
     forked = None
     if fork is not None and at is not None:
-        wish = Wish(given.freeze, _texts(allow_live), given.missed, given.ignore, edit, given.effects)
+        wish = Wish(given, _texts(allow_live), edit, told)
         parent = open_trial(fork, place)
         if not isinstance(task, Task):  # what is put into results after the fork is what was put into those before
             made = evolve(made, injections=parent.task.injections, attack_goal=parent.task.attack_goal)
@@ -132,14 +146,16 @@ def trial(
         answers = _Answers(given.policy, {"mode": "record", "seed": seed})
     said = {
         "ignore": list(given.ignore) if forked is None else [],  # a fork's has them, with those of its trial
+        "ignore_fields": list(given.ignore_fields),
         "redact": [rule.name for rule in rules],
         "effects": given.effects.to_dict(),
         "ambient": list(observed),
         "live": list(given.live),
         "emulate": list(given.emulate),
         "refuse": list(given.refuse),
+        "catch_up": list(given.catch_up),
         "emulator": given.emulator,
-        "policy": given.told if policy is not None else {},
+        "policy": told,
     }
     answers = evolve(answers, config={**answers.config, **{name: value for name, value in said.items() if value}})
     created = datetime.now(UTC).isoformat(timespec="seconds")
@@ -197,17 +213,15 @@ def _check(
         )
     if bool(given.freeze) != (source is not None):
         raise BadInput("freeze and source go together: what is frozen, and from which run it is answered")
+    if given.catch_up and not given.freeze:
+        raise BadInput("catch_up carries out frozen writes: it goes with freeze or fork")
 
 
-def _check_fork(
-    fork: str | None, at: int | None, source: str | None, world: int | None, replay: str | None, policy: object
-) -> None:
+def _check_fork(fork: str | None, at: int | None, source: str | None, world: int | None, replay: str | None) -> None:
     if fork is None or at is None:
         raise BadInput("fork and at go together: which trial is forked, and at which step")
     if source is not None or world is not None or replay is not None:
         raise BadInput("a fork is answered from one trial: replay, source and world do not go with it")
-    if policy is not None:
-        raise BadInput("a policy goes with a recording or a freeze; a fork takes freeze, on_miss, ignore and effects")
 
 
 def _texts(given: str | Iterable[str]) -> tuple[str, ...]:

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from cassettes.errors import Divergence, Refused, TrialtapeError, Unanswered, UnkeepableValue
-from cassettes.model import Call, Error, Interaction, Origin, Outcome, Verdict
+from cassettes.model import Call, Error, Interaction, Origin, Outcome, Patch, Verdict
 from cassettes.redact import Redactor
 
 from .ignoring import matching_key
 from .journal import Journal
-from .misses import miss_report, not_live_reason
+from .lacking import FrozenWrite, Lacking
+from .misses import frozen_write_report, miss_report, not_live_reason
 from .playback import Playback
 from .policy import Policy
 from .prefix import Prefix
 from .recording import Context, Entry, PastWrite, context_of, digest_of
-from .resources import touches
 from .tickets import SessionTicket
 from .worlds import Found, Missing, World
 
@@ -38,11 +38,13 @@ class Live:
         origin: what the cassette says of it.
         extends: the context in which its answer extends the world; None if it does not.
         asked_for: the policy freezes such calls, so its verdict is counted with theirs.
+        plan: frozen writes that are carried out first.
     """
 
     origin: Origin = _REAL
     extends: Context | None = None
     asked_for: bool = False
+    plan: tuple[FrozenWrite, ...] = ()
 
 
 @frozen
@@ -55,12 +57,14 @@ class Recorded:
     """A recording answers.
 
     Attributes:
+        patches: the changes of the tracked state that come with it, in their order.
         as_told: the agent gets what it got then, with what had been put into it; else what came back then, and the
             task puts into it what it will.
     """
 
     entry: Entry
     origin: Origin
+    patches: tuple[Patch, ...] = ()
     as_told: bool = False
 
 
@@ -132,6 +136,7 @@ class Decider:
         self._prefix = prefix
         self._journal = journal
         self._writes: list[PastWrite] = []
+        self._lacking = Lacking(policy.catch_up)
 
     @property
     def answers_from_recordings(self) -> bool:
@@ -162,20 +167,38 @@ class Decider:
         action = self._policy.decide(ticket.call)
         if action in {"refuse", "emulate"}:
             return self.refusal(ticket) if action == "refuse" else self._played(ticket)
-        if action == "live" and self._prefix is not None:
-            refused = self._prefix.refusal(ticket.call, ticket.step, tracked=self._journal.state is not None)
-            if refused is not None:
-                return Unanswerable("refused", refused)
-        if self._source is None or (action == "live" and not ticket.call.may_write):
+        if action == "live":
+            return self._live(ticket)
+        if self._source is None:
             return _LIVE
         call = self._matchable(ticket)
         if isinstance(call, Stopped):
             return call
-        if action == "live":
-            return _LIVE
         if isinstance(self._source, Playback):
             return self._play(ticket, call, self._source)
         return self._look_up(ticket, call, self._source)
+
+    def _live(self, ticket: SessionTicket) -> Decision:
+        """The policy says that the real thing answers."""
+        if self._source is not None and ticket.call.may_write:
+            call = self._matchable(ticket)
+            if isinstance(call, Stopped):
+                return call
+        lacking = self._lacks(ticket.call)
+        if lacking and self._lets_through(ticket.call) and not self._lacking.permits(self._lacking.closed(lacking)):
+            lacking = []
+        live = self._caught_up(ticket, _LIVE, lacking)
+        if isinstance(live, Live):
+            return live
+        in_fork = self._prefix is not None
+        told, report = frozen_write_report(ticket.call, ticket.step, lacking[0], live or None, in_fork=in_fork)
+        return Unanswerable("refused", Refused(told, report))
+
+    def _lets_through(self, call: Call) -> bool:
+        """True if the call goes live whatever the real thing lacks: the user says so, or it is a span."""
+        if self._policy.lets_through(call) or (self._prefix is not None and self._prefix.lets_through(call)):
+            return True
+        return isinstance(self._source, World) and self._source.runs_as_span(call)
 
     def _played(self, ticket: SessionTicket) -> Decision:
         """The policy lets a model play the tool, whatever is recorded."""
@@ -200,10 +223,17 @@ class Decider:
         if ticket.extends is not None and isinstance(self._source, World):
             self._source.extend(ticket.key, ticket.extends, Entry(kept, ticket.key, self._digest(kept)))
         if ticket.key and ticket.call.may_write and not ticket.is_span:
-            frozen_one = not ticket.origin.live
-            past = PastWrite(ticket.call, ticket.key, self._digest(kept), ticket.started, kept.ended, frozen_one)
+            past = PastWrite(ticket.call, ticket.key, self._digest(kept), ticket.started, kept.ended)
             self._writes.append(past)
             self._writes.sort(key=lambda write: write.started)
+            if not ticket.origin.live:
+                ticket.may_repeat = bool(self._policy.catch_up)
+                self._lacking.add(past, ticket, kept, raced=ticket.may_repeat and self._has_raced(kept.origin))
+
+    def _has_raced(self, origin: Origin) -> bool:
+        """True if the recorded write before the fork overlapped with others."""
+        prefix = self._prefix
+        return prefix is not None and origin.trial == prefix.name and origin.step in prefix.raced
 
     def _digest(self, kept: Interaction) -> str:
         return digest_of(kept.returned, self._redactor)
@@ -233,7 +263,8 @@ class Decider:
         if isinstance(self._source, World) and self._policy.decide(call) == "frozen":  # it has been asked this once
             self._source.answer(call, ticket.key, context_of(call, ticket.started, self._writes))
         step = entry.interaction.step
-        return Recorded(entry, Origin("emulated" if step == prefix.edited else "own", prefix.name, step), as_told=True)
+        origin = Origin("emulated" if step == prefix.edited else "own", prefix.name, step)
+        return Recorded(entry, origin, prefix.patches(entry), as_told=True)
 
     def _play(self, ticket: SessionTicket, call: Call, source: Playback) -> Decision:
         if source.take_span(ticket.key):
@@ -245,7 +276,7 @@ class Decider:
         step = entry.interaction.step
         if source.asks_again(call, entry, tracked=self._journal.state is not None):
             return Live(Origin("live", source.name, step))  # beside which answer the one that comes now stands
-        return Recorded(entry, Origin("own", source.name, step), as_told=True)
+        return Recorded(entry, Origin("own", source.name, step), source.patches(entry), as_told=True)
 
     def _look_up(self, ticket: SessionTicket, call: Call, world: World) -> Decision:
         if world.is_span(ticket.key):
@@ -254,7 +285,9 @@ class Decider:
         found = world.answer(call, ticket.key, context)
         if isinstance(found, Found):
             trial = None if found.recording is None else str(found.recording.trial)
-            return Recorded(found.entry, Origin(found.verdict, trial, found.entry.interaction.step))
+            patch = found.entry.interaction.patch
+            origin = Origin(found.verdict, trial, found.entry.interaction.step)
+            return Recorded(found.entry, origin, () if patch is None else (patch,))
         if world.runs_as_span(call):
             return Span()
         return self._missed(ticket, call, world, context, found)
@@ -268,19 +301,44 @@ class Decider:
             return Unanswerable(missing.verdict, Unanswered(report["message"], report))
         if action == "emulate" and may_go_live:
             return Played(context, world.examples(call))
-        lacking = self._frozen_writes(call)
-        if lacking or not may_go_live:
-            refused = f"{report['message']}\n  {not_live_reason(call, lacking, emulated=action == 'emulate')}."
-            return Unanswerable("refused", Unanswered(refused, report))
-        if action == "extend" and not call.may_write and call.kind != "model":
-            return Live(Origin("extended"), context, asked_for=True)
-        return Live(asked_for=True)
+        lacking = self._lacks(call)
+        extends = action == "extend" and not call.may_write and call.kind != "model"
+        real = Live(Origin("extended"), context, asked_for=True) if extends else Live(asked_for=True)
+        live = self._caught_up(ticket, real, lacking) if may_go_live else None
+        if isinstance(live, Live):
+            return live
+        reason = not_live_reason(call, [write.call for write in lacking], live, emulated=action == "emulate")
+        return Unanswerable("refused", Unanswered(f"{report['message']}\n  {reason}.", report))
 
-    def _frozen_writes(self, call: Call) -> list[Call]:
-        """The writes, answered from recordings, that the real thing lacks and ``call`` may notice.
+    # -- what the real thing lacks ------------------------------------------------------------------------------------
 
-        The tracked state lacks none: a frozen write applies its recorded change.
+    def _lacks(self, call: Call) -> list[FrozenWrite]:
+        """The writes, answered from recordings, that the real thing never saw and ``call`` may notice.
+
+        The tracked state lacks none: a frozen write applies its recorded change. A model is told in its request.
         """
-        if not call.external and self._journal.state is not None:
+        if call.kind not in {"tool", "http"} or isinstance(self._source, Playback) or self._has_state(call):
             return []
-        return [write.call for write in self._writes if write.frozen and touches(write.call, call)]
+        return self._lacking.noticed_by(call)
+
+    def _has_state(self, call: Call) -> bool:
+        """True if ``call`` acts on the tracked state."""
+        return self._tracked and not call.external
+
+    @property
+    def _tracked(self) -> bool:
+        return self._journal.state is not None
+
+    def _caught_up(self, ticket: SessionTicket, live: Live, lacking: list[FrozenWrite]) -> Live | str | None:
+        """``live``, after what the real thing lacks; or why that cannot be carried out, None if it may not be."""
+        plan: list[FrozenWrite] = []
+        if lacking:
+            if not self._policy.catch_up:
+                return None
+            plan = self._lacking.closed(lacking)
+            why = self._lacking.obstacle(plan, ticket, tracked=self._tracked)
+            if why is not None:
+                return why
+        if ticket.call.may_write and self._policy.catch_up and not self._has_state(ticket.call):
+            plan = self._lacking.overtaken(ticket, plan, tracked=self._tracked)
+        return evolve(live, plan=tuple(plan)) if plan else live

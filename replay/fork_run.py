@@ -14,7 +14,6 @@ from cassettes.errors import BadInput, BudgetReached
 from cassettes.model import Interaction, TrialId
 
 from .forking import Fork, Wish, fork_name, fork_of
-from .given_policy import GivenPolicy
 from .home import Home
 from .leftovers import calls_in
 from .plan import Plan
@@ -110,7 +109,8 @@ def continue_from(
             source=None,
             seed=fork.seed,
             origin=terms.origin,
-            given=GivenPolicy(effects=points[fork.at].effects),
+            given=points[fork.at].given,
+            policy_told=points[fork.at].policy_told,
             redact=suite.redact,
             ambient=tuple(view.cassette.header.config.get("ambient", ())),
             fork=fork,

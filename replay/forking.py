@@ -13,11 +13,9 @@ from cassettes.errors import BadInput, TrialtapeError
 from cassettes.model import Error, Interaction, TrialId
 
 from .editing import UNEDITED, Edit, edited
-from .effects import AS_DECLARED, Effects
+from .given_policy import GivenPolicy
 from .ignoring import checked_rules
-from .on_miss import BY_DEFAULT, Missed, on_miss_rules
-from .policy import RECORD, Policy, Selector
-from .policy import freeze as freezing
+from .policy import Policy, Selector
 from .prefix import Prefix, readings_before
 from .readings import readings_of
 from .recording import Recording
@@ -37,21 +35,18 @@ class Wish:
     """What a fork is asked for besides its trial and its step.
 
     Attributes:
-        freeze: selectors: such calls after the fork are answered from the trial itself, as a world of one recording.
+        given: how calls after the fork are answered; what it freezes is answered from the trial itself, as a world of
+            one recording. What it ignores does not count in a match, besides what the trial itself ignores.
         allow_live: selectors: such calls may reach the real thing though it never saw a frozen write that they may
             notice.
-        on_miss: what happens where the world has no answer (see `replay.on_miss`).
-        ignore: what does not count in a match, besides what the trial itself ignores.
         edit: the outcome of the step before the fork, if it is to be another.
-        effects: what is declared of tools besides what they say themselves.
+        policy_told: the name, digest and content of the policy that was given as one, if one was.
     """
 
-    freeze: tuple[str, ...] = ()
+    given: GivenPolicy = field(factory=GivenPolicy)
     allow_live: tuple[str, ...] = ()
-    on_miss: Missed = field(default=BY_DEFAULT, converter=on_miss_rules)
-    ignore: tuple[str, ...] = ()
     edit: Any = UNEDITED
-    effects: Effects = AS_DECLARED
+    policy_told: Mapping[str, Any] = field(factory=dict)
 
 
 @frozen
@@ -120,12 +115,9 @@ def fork_of(view: View, at: int, wish: Wish | None = None) -> Fork:
     interactions = list(view.cassette)
     _check_outcomes(view, [i for i in interactions if i.step < at], at)
     header = view.cassette.header
-    ignore = checked_rules([*header.config.get("ignore", ()), *wish.ignore])
-    policy = (
-        freezing(wish.freeze, on_miss=wish.on_miss, ignore=ignore, effects=wish.effects)
-        if wish.freeze
-        else evolve(RECORD, ignore=ignore, effects=wish.effects)
-    )
+    given = wish.given
+    ignore = checked_rules([*header.config.get("ignore", ()), *given.ignore])
+    policy = evolve(given.policy, ignore=ignore)
     edit = None if wish.edit is UNEDITED else _edit(view, interactions, at, wish.edit)
     changed = interactions if edit is None else [edit.interaction if i.step == edit.step else i for i in interactions]
     readings = readings_of(view.marks)
@@ -135,12 +127,12 @@ def fork_of(view: View, at: int, wish: Wish | None = None) -> Fork:
     if policy.frozen:
         # What it answered after an edited write, it answered after another one: the world keeps what was recorded.
         wrote = edit is not None and edit.interaction.call.may_write
-        world = Recording(view.id, interactions if wrote else changed, ignore, readings, wish.effects)
+        world = Recording(view.id, interactions if wrote else changed, ignore, readings, given.effects)
     return Fork(
         parent=view.id,
         digest=digest,
         at=at,
-        recording=Recording(view.id, changed, ignore, before, wish.effects),
+        recording=Recording(view.id, changed, ignore, before, given.effects),
         world=world,
         policy=policy,
         allow_live=tuple(Selector.parse(text) for text in wish.allow_live),
@@ -162,8 +154,8 @@ def _config(
         **user_seed_in(view.cassette.header),
         "fork": {"parent": str(view.id), "digest": digest, "at": at, "edited": edited_to},
     }
-    if wish.freeze:
-        config |= {"freeze": list(wish.freeze), "on_miss": wish.on_miss.to_list()}
+    if wish.given.freeze:
+        config |= {"freeze": list(wish.given.freeze), "on_miss": wish.given.missed.to_list()}
     if wish.allow_live:
         config |= {"allow_live": list(wish.allow_live)}
     if ignore:
@@ -179,10 +171,14 @@ def fork_name(parent: TrialId, at: int, wish: Wish, edit: Edit | None) -> str:
     parts = [f"{parent.run}.fork-{task}-{parent.index}-at{at}"]
     if edit is not None:
         parts.append(f"edit-{edit.digest[:6]}")
-    if wish.freeze:
-        parts.append(f"freeze-{_joined(wish.freeze)}")
+    if wish.policy_told:
+        parts.append(f"policy-{wish.policy_told['digest'][:6]}")
+    elif wish.given.freeze:
+        parts.append(f"freeze-{_joined(wish.given.freeze)}")
     if wish.allow_live:
         parts.append(f"live-{_joined(wish.allow_live)}")
+    if wish.given.catch_up and not wish.policy_told:
+        parts.append(f"catch-up-{_joined(wish.given.catch_up)}")
     return "-".join(parts)
 
 

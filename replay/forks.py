@@ -32,6 +32,7 @@ class ForkRun:
         at: the step.
         edited: the digest of the edited outcome, if there is one.
         freeze: what is frozen after the fork.
+        policy: the digest of the policy that decides about calls after it, if it was given as one.
         agent: what tells one agent from another.
         created: when the run was begun.
     """
@@ -41,8 +42,14 @@ class ForkRun:
     at: int
     edited: str | None
     freeze: tuple[str, ...]
+    policy: str | None
     agent: str | None
     created: str
+
+    @property
+    def is_plain(self) -> bool:
+        """True if nothing was edited, and no policy was given as one: such forks are counted together."""
+        return self.edited is None and self.policy is None
 
     @classmethod
     def of(cls, file: RunFile) -> ForkRun | None:
@@ -56,6 +63,7 @@ class ForkRun:
             at=told["at"],
             edited=told.get("edited"),
             freeze=tuple(file.config.get("freeze", ())),
+            policy=file.config.get("policy", {}).get("digest"),
             agent=told.get("agent"),
             created=str(file.about.get("created", "")),
         )
@@ -128,7 +136,8 @@ def bars_of(home: Home, view: View, runs: Mapping[int, Iterable[str]]) -> list[B
 def blame_of(home: Home, trial: TrialId | View, freeze: Iterable[str] = ()) -> list[Bar]:
     """The bars of a trial, from all its forks: unedited ones, of one agent, with the same part frozen.
 
-    Of several agents the one that was forked last counts.
+    Of several agents the one that was forked last counts. Forks under a policy that was given as one are left out: they
+    are not the same experiment.
 
     Args:
         home: where the runs lie.
@@ -144,7 +153,8 @@ def blame_of(home: Home, trial: TrialId | View, freeze: Iterable[str] = ()) -> l
     """
     view = trial if isinstance(trial, View) else View(home.cassette(trial), home)
     wanted = tuple(freeze)
-    found = [fork for fork in forks_of(home, view) if fork.edited is None and fork.freeze == wanted]
+    plain = (fork for fork in forks_of(home, view) if fork.is_plain)
+    found = [fork for fork in plain if fork.freeze == wanted]
     if not found:
         return []
     newest = max(found, key=lambda fork: fork.created).agent

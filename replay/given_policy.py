@@ -6,6 +6,8 @@ A file of TOML; every key may be left out, and the tables ``tools`` and ``http``
     live = ["tool:search_*"]
     emulate = ["tool:send_mail"]
     refuse = ["tool:issue_refund"]
+    catch_up = ["tool:reserve"]
+    ignore_fields = ["tool:reserve:made_at"]
     ignore = ["metadata.request_id"]
     offline = false
 
@@ -44,7 +46,9 @@ T = TypeVar("T")
 
 _ACTIONS: Final = ("freeze", "live", "emulate", "refuse")
 _TABLES: Final = ("tools", "http")
-_KEYS: Final = (*_ACTIONS, "ignore", "offline", "on_miss", "emulator", *_TABLES)
+_PATHS: Final = ("ignore", "ignore_fields")
+_LISTS: Final = (*_ACTIONS, "catch_up", *_PATHS)
+_KEYS: Final = (*_LISTS, "offline", "on_miss", "emulator", *_TABLES)
 _EVERY_CALL: Final = "default"
 
 
@@ -79,7 +83,10 @@ class GivenPolicy:
         live: selectors of calls that are not, though a wider selector freezes them.
         emulate: selectors of tools, each by its name, that a model plays (see `replay.emulation`).
         refuse: selectors of calls that end the trial.
+        catch_up: selectors of tools, each by its name: such frozen writes are carried out before a live call that would
+            notice their absence (see `replay.lacking`).
         ignore: paths of arguments that do not count in a match (see `replay.ignoring`).
+        ignore_fields: the same below the outcomes of what is carried out by ``catch_up``: fields that do not count.
         on_miss: what happens where no recording answers (see `replay.on_miss`): an action, rules, or a map of selectors
             to actions in which ``default`` means every call.
         offline: no frozen call goes live, whatever is missed.
@@ -95,7 +102,9 @@ class GivenPolicy:
     live: tuple[str, ...] = field(default=(), converter=_selectors)
     emulate: tuple[str, ...] = field(default=(), converter=_selectors)
     refuse: tuple[str, ...] = field(default=(), converter=_selectors)
+    catch_up: tuple[str, ...] = field(default=(), converter=_selectors)
     ignore: tuple[str, ...] = field(default=(), converter=checked_rules)
+    ignore_fields: tuple[str, ...] = field(default=(), converter=checked_rules)
     on_miss: Missed = field(default=BY_DEFAULT, converter=_misses)
     offline: bool = False
     effects: Effects = field(default=AS_DECLARED, converter=_effects)
@@ -110,18 +119,26 @@ class GivenPolicy:
         for text in self.refuse:
             if Selector.parse(text).kind in {"clock", "random"}:
                 raise BadInput(f"{self._where}refuse: {text!r} is no call that can be refused")
-        for text in self.emulate:
-            selector = Selector.parse(text)
-            if selector.kind != "tool" or selector.glob is None:
-                raise BadInput(
-                    f"{self._where}emulate: {text!r} names no tool: what a model plays is named, such as "
-                    "tool:issue_refund"
-                )
+        self._check_named("emulate", "what a model plays")
+        self._check_named("catch_up", "what is carried out again")
+        if self.offline and self.catch_up:
+            raise BadInput(
+                f"{self._where}offline lets no frozen call go live, so catch_up has nothing to say; leave one of them "
+                "out"
+            )
         if self.offline and self.on_miss.rules:
             raise BadInput(
                 f"{self._where}offline lets no frozen call go live, so on_miss has nothing to say; leave one of them "
                 "out"
             )
+
+    def _check_named(self, key: str, what: str) -> None:
+        for text in getattr(self, key):
+            selector = Selector.parse(text)
+            if selector.kind != "tool" or selector.glob is None:
+                raise BadInput(
+                    f"{self._where}{key}: {text!r} names no tool: {what} is named, such as tool:issue_refund"
+                )
 
     @classmethod
     def read(cls, place: str | Path) -> GivenPolicy:
@@ -137,7 +154,7 @@ class GivenPolicy:
     @property
     def policy(self) -> Policy:
         """What decides about each call."""
-        return freeze_or_record(
+        made = freeze_or_record(
             self.freeze,
             live=self.live,
             emulate=self.emulate,
@@ -146,6 +163,8 @@ class GivenPolicy:
             ignore=self.ignore,
             effects=self.effects,
         )
+        catch_up = tuple(map(Selector.parse, self.catch_up))
+        return evolve(made, catch_up=catch_up, ignore_fields=self.ignore_fields)
 
     @property
     def missed(self) -> Missed:
@@ -154,7 +173,7 @@ class GivenPolicy:
 
     def to_dict(self) -> dict[str, Any]:
         """What it says, less its name; what is left out is not said."""
-        content: dict[str, Any] = {name: list(getattr(self, name)) for name in (*_ACTIONS, "ignore")}
+        content: dict[str, Any] = {name: list(getattr(self, name)) for name in _LISTS}
         content |= {"on_miss": self.on_miss.to_list(), "offline": self.offline, "effects": self.effects.to_dict()}
         content |= {"emulator": self.emulator}
         return {name: said for name, said in content.items() if said}
@@ -181,6 +200,10 @@ def settled(policy: str | Path | GivenPolicy | None, options: GivenPolicy) -> Gi
         BadInput: both say the same thing, the policy's file cannot be understood, or nobody says who emulates.
     """
     both = _joined(policy, options)
+    if both.ignore_fields and not both.catch_up:
+        raise BadInput(
+            "ignore_fields says which fields do not count after a catch-up, and there is none: name catch_up"
+        )
     emulates = bool(both.emulate) or both.on_miss.emulates
     if emulates and both.emulator is None:
         raise BadInput("to emulate needs a model that plays the tools: name it with --emulator MODEL")
@@ -213,12 +236,12 @@ def _joined(policy: str | Path | GivenPolicy | None, options: GivenPolicy) -> Gi
 def _in_document(document: Mapping[str, Any], path: Path) -> GivenPolicy:
     _refuse_unknown(document, _KEYS, str(path))
     made: dict[str, Any] = {}
-    for name in (*_ACTIONS, "ignore"):
+    for name in _LISTS:
         texts = document.get(name, [])
         texts = [texts] if isinstance(texts, str) else texts
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise BadInput(f'{path}: {name} is a text or a list of texts, such as {name} = ["tool:get_*"]')
-        made[name] = _read(f"{path}: {name}", checked_rules if name == "ignore" else _selectors, texts)
+        made[name] = _read(f"{path}: {name}", checked_rules if name in _PATHS else _selectors, texts)
     offline = document.get("offline", False)
     if not isinstance(offline, bool):
         raise BadInput(f"{path}: offline is true or false, not {offline!r}")

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
+from cassettes.again import Again, Repeatable
 from cassettes.errors import TrialStopped
 from cassettes.model import Call, Ending, Outcome, Reply
 from cassettes.recorder import enclosing, entered
@@ -37,6 +38,10 @@ class Passing:
     answer: Outcome | None = None
     delay = 0.0
     instead: Callable[[], Outcome] | None = None
+    plan: tuple[Again, ...] = ()
+
+    def repeatable(self, again: Repeatable, *, is_async: bool) -> None:
+        """Nothing is frozen, so nothing is carried out again."""
 
     def done(self, value: Any, reply: Reply | None = None) -> Any:  # noqa: ARG002  # of no use here
         """The call returned: nothing is kept."""

@@ -11,10 +11,18 @@ from cassettes.model import Call, Origin, Patch
 from .counterparts import new_arguments
 from .difference import first_difference, shortened
 from .ignoring import counting_arguments
+from .lacking import FrozenWrite
 from .state import paths_of
 from .worlds import Missing, World
 
-__all__ = ["misdeclared_told", "misfit_report", "miss_report", "not_live_reason", "unknown_class_report"]
+__all__ = [
+    "frozen_write_report",
+    "misdeclared_told",
+    "misfit_report",
+    "miss_report",
+    "not_live_reason",
+    "unknown_class_report",
+]
 
 
 def miss_report(step: int, call: Call, missing: Missing, world: World) -> dict[str, Any]:
@@ -55,17 +63,67 @@ def miss_report(step: int, call: Call, missing: Missing, world: World) -> dict[s
     return report
 
 
-def not_live_reason(call: Call, lacking: Sequence[Call], *, emulated: bool = False) -> str:
-    """Why a call that no recording answers may not reach the real thing, or not be ``emulated``."""
+def not_live_reason(call: Call, lacking: Sequence[Call], why: str | None = None, *, emulated: bool = False) -> str:
+    """Why a call that no recording answers may not reach the real thing, or not be ``emulated``.
+
+    Args:
+        call: what is asked.
+        lacking: the frozen writes that it may notice.
+        why: these are not carried out before it; None if nothing may be.
+        emulated: a model was to answer.
+    """
     if emulated:
         return f"It may not be emulated: it may write; allow it by name: --on-miss {call.kind}:{call.name}=emulate"
     told = "It may not be called live: "
     if lacking:
         names = ", ".join(dict.fromkeys(write.name for write in lacking))
-        return f"{told}the real thing never saw the frozen writes before it that it may notice ({names})"
+        if why is None and all(write.kind == "tool" for write in lacking):
+            permitted = " ".join(dict.fromkeys(f"--catch-up tool:{write.name}" for write in lacking))
+            why = f"To carry them out first, if the real thing may be written to: {permitted}"
+        reason = "" if why is None else f".\n  {why}"
+        return f"{told}the real thing never saw the frozen writes before it that it may notice ({names}){reason}"
     if call.kind == "model":
         return f"{told}it is a model call; allow it with --on-miss model=live"
     return f"{told}it may write; allow it by name: --on-miss {call.kind}:{call.name}=live"
+
+
+def frozen_write_report(
+    call: Call, step: int, write: FrozenWrite, why: str | None, *, in_fork: bool
+) -> tuple[str, dict[str, Any]]:
+    """A call that is live, but would ask a world that lacks a frozen write: in words, and as data.
+
+    Args:
+        call: what is asked.
+        step: its place.
+        write: the first that it may notice.
+        why: that is not carried out before it; None if nothing may be.
+        in_fork: what comes before the fork was answered from the recording.
+    """
+    selector = f"{'' if call.actor == 'agent' else f'{call.actor}/'}{call.kind}:{call.name}"
+    lacking = "the real thing, which" if call.external else "a state that is not tracked, which"
+    undeclared = "" if write.call.effect == "write" else ", which declares no effect, so it may write"
+    there = write.origin.step if write.origin.step is not None else write.ticket.step
+    answered = (
+        "that had no recorded answer" if write.origin.trial is None else f"that was answered from {write.origin.trial}"
+    )
+    told = f"step {step}: {call.kind} {call.name} would ask {lacking} never saw the write of step {there} "
+    told += f"({write.call.name}{undeclared}): {answered}.\n"
+    frozen = "--freeze external" if call.external and in_fork else f"--freeze {selector}"
+    through = f"--allow-live {selector} lets" if in_fork else f'live = ["{selector}"] in a --policy lets'
+    told += f"  {frozen} answers such calls from the recording; {through} this one through"
+    if why is not None:
+        told += f"\n  {why}"
+    elif write.call.kind == "tool":
+        told += f"\n  --catch-up tool:{write.call.name} carries out what is missing first"
+    report = {
+        "kind": "frozen write",
+        "step": step,
+        "call": f"{call.actor}/{call.kind}:{call.name}",
+        "write": {"step": there, "name": write.call.name},
+        "trial": write.origin.trial,
+        "catch_up": why,
+    }
+    return told, report
 
 
 def misdeclared_told(call: Call, step: int, patch: Patch) -> str:

@@ -12,7 +12,7 @@ from cassettes.model import Call
 
 from .selector import Selector
 
-__all__ = ["BY_DEFAULT", "EVERYTHING_FAILS", "Missed", "OnMiss", "missed", "on_miss_rules"]
+__all__ = ["BY_DEFAULT", "EVERYTHING_FAILS", "Missed", "OnMiss", "on_miss_rules"]
 
 OnMiss = Literal["extend", "fail", "live", "error", "emulate"]
 
@@ -63,18 +63,6 @@ class Missed:
 
 BY_DEFAULT: Final = Missed()
 EVERYTHING_FAILS: Final = Missed(((None, "fail"),))
-
-
-def missed(given: str | Iterable[str] | None, *, offline: bool) -> Missed:
-    """The rules, or that everything fails.
-
-    Raises:
-        BadInput: both were asked for, or a rule has another form.
-    """
-    rules = on_miss_rules(given)
-    if offline and rules.rules:
-        raise BadInput("offline lets no frozen call go live, so on-miss has nothing to say; leave one of them out")
-    return EVERYTHING_FAILS if offline else rules
 
 
 def on_miss_rules(given: str | Iterable[str] | Missed | None) -> Missed:

@@ -71,9 +71,11 @@ class Plan:
             raise BadInput("trials and concurrency are at least 1, retries at least 0")
         if self.timeout is not None and self.timeout <= 0:
             raise BadInput("timeout is in seconds and above 0")
-        if bool(self.given.freeze) != (self.source is not None):
+        if self.fork is None and bool(self.given.freeze) != (self.source is not None):
             raise BadInput("freeze and source go together: what is frozen, and from which run it is answered")
-        if self.worlds is not None and (not self.given.freeze or self.worlds < 1):
+        if self.given.catch_up and not self.given.freeze and self.fork is None:
+            raise BadInput("catch_up carries out frozen writes, and nothing is frozen: name what is, with freeze")
+        if self.worlds is not None and (self.source is None or self.worlds < 1):
             raise BadInput("worlds, at least 1, belong to a frozen run: name what is frozen and its source")
         if self.user_seeds is not None:
             _check_user_seeds(self.user_seeds, self.worlds, self.trials)
@@ -110,8 +112,8 @@ class Plan:
 
     @property
     def policy(self) -> Policy:
-        """How calls are answered."""
-        return self.given.policy
+        """How calls are answered; of a fork those after it."""
+        return self.given.policy if self.fork is None else self.fork.policy
 
 
 def _check_user_seeds(users: int, worlds: int | None, trials: int) -> None:
@@ -156,7 +158,7 @@ def run_file(
         "tasks": {task.id: digests_of(task, fresh_state(task)) for task in tasks},
     }
     given = plan.given
-    if given.freeze:
+    if plan.source is not None:
         config |= {"freeze": list(given.freeze), "source": plan.source, "on_miss": given.missed.to_list()}
         if plan.worlds is not None:
             config |= {"worlds": plan.worlds}
@@ -206,7 +208,9 @@ def _options(plan: Plan) -> dict[str, Any]:
         "live": list(given.live),
         "emulate": list(given.emulate),
         "refuse": list(given.refuse),
+        "catch_up": list(given.catch_up),
         "ignore": list(given.ignore),
+        "ignore_fields": list(given.ignore_fields),
         "redact": [rule.name for rule in plan.redact],
         "ambient": list(plan.ambient),
     }

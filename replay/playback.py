@@ -14,7 +14,7 @@ from heapq import heapify, heappop
 from typing import Any
 
 from cassettes.errors import Divergence
-from cassettes.model import Call
+from cassettes.model import Call, Patch
 
 from .difference import Difference, first_difference, shortened
 from .ignoring import counting_arguments, rule_for
@@ -33,11 +33,17 @@ class Playback:
     Args:
         recording: the trial.
         before: only the steps before this one; None for all.
+
+    Attributes:
+        shares_patches: none of its writes is asked for again, so that those that overlapped can share their changes.
     """
+
+    shares_patches = True
 
     def __init__(self, recording: Recording, before: int | None = None) -> None:
         self.recording = recording
-        end = sys.maxsize if before is None else before
+        self._end = end = sys.maxsize if before is None else before
+        self._patched: set[int] = set()  # of each group of overlapping writes whose changes were made, its first step
         self._entries = [entry for entry in recording.entries if entry.interaction.step < end]
         self._taken = [False] * len(self._entries)
         self._waiting: dict[str, deque[int]] = defaultdict(deque)
@@ -81,6 +87,21 @@ class Playback:
             return self._entries[place]
         untaken = [place for place, taken in enumerate(self._taken) if not taken]
         raise self._divergence(call, key, [self._entries[place] for place in untaken if self._is_eligible(place)])
+
+    def patches(self, entry: Entry) -> tuple[Patch, ...]:
+        """The changes of the tracked state that come with ``entry``, in their order.
+
+        Writes that overlapped share theirs: all of them come with the first that is asked for, whichever that is.
+        """
+        interaction = entry.interaction
+        group = self.recording.overlapping.get(interaction.step, (interaction,))
+        if not self.shares_patches or any(write.step >= self._end for write in group):
+            group = (interaction,)
+        if group[0].step in self._patched:
+            return ()
+        if len(group) > 1:
+            self._patched.add(group[0].step)
+        return tuple(write.patch for write in group if write.patch is not None)
 
     def asks_again(self, call: Call, entry: Entry, *, tracked: bool) -> bool:  # noqa: ARG002  # of no call, here
         """True if the real thing is asked what ``entry`` answers; ``tracked``: the trial tracks a state."""

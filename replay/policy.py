@@ -30,6 +30,8 @@ class Policy:
         ignore: dotted paths of arguments that do not count in a match.
         on_miss: what happens where no recording answers (see `replay.on_miss`).
         effects: what is declared of tools besides what they say themselves.
+        catch_up: the frozen writes that may be carried out before a call that would notice their absence goes live.
+        ignore_fields: paths below their outcomes that do not count when these are compared.
     """
 
     mode: Literal["record", "replay", "freeze"]
@@ -38,13 +40,25 @@ class Policy:
     ignore: tuple[str, ...] = ()
     on_miss: Missed = BY_DEFAULT
     effects: Effects = AS_DECLARED
+    catch_up: tuple[Selector, ...] = ()
+    ignore_fields: tuple[str, ...] = ()
 
     def decide(self, call: Call) -> Action:
         """What is done with ``call``."""
-        chosen, best = self.default, -1
+        return self._closest(call)[0]
+
+    def lets_through(self, call: Call) -> bool:
+        """True if ``call`` is live because a rule names it, whatever the real thing lacks."""
+        action, selector = self._closest(call)
+        return action == "live" and selector is not None and selector.glob is not None
+
+    def _closest(self, call: Call) -> tuple[Action, Selector | None]:
+        """What is done with ``call``, and the selector that says so."""
+        chosen: tuple[Action, Selector | None] = (self.default, None)
+        best = -1
         for selector, action in self.rules:
             if selector.specificity >= best and selector.matches(call):
-                chosen, best = action, selector.specificity
+                chosen, best = (action, selector), selector.specificity
         return chosen
 
     @property

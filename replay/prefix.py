@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 
 from attrs import evolve
 
-from cassettes.errors import Divergence, Refused
-from cassettes.model import Call, Interaction
+from cassettes.errors import Divergence
+from cassettes.model import Call, Interaction, Patch
 
 from .playback import Playback
 from .policy import Selector
 from .readings import Readings
 from .recording import Entry, Recording, tool_of
-from .resources import touches
 from .strands import strand_of
 
 __all__ = ["Prefix", "readings_before"]
@@ -53,7 +53,6 @@ class Prefix:
         self._later = later | {key for step, key in recording.spans.items() if step >= at}
         self._answered_from: dict[int, set[int]] = defaultdict(set)
         self._gone_on: set[int] = set()
-        self._writes: list[Interaction] = []
         self._has_ended = False
 
     @property
@@ -96,9 +95,11 @@ class Prefix:
         self._answered_from[strand].add(recorded)
         if entry.interaction.step == self.edited and not self._left[recorded]:
             self._gone_on.add(strand)  # told something new, it may ask what nobody recorded
-        if entry.interaction.call.may_write:
-            self._writes.append(entry.interaction)
         return entry
+
+    def patches(self, entry: Entry) -> tuple[Patch, ...]:
+        """The changes of the tracked state that come with ``entry`` (see `Playback.patches`)."""
+        return self._playback.patches(entry)
 
     def ends_here(self) -> bool:
         """True once: at the first call after all that came before the fork."""
@@ -109,40 +110,15 @@ class Prefix:
         """What the trial did not ask for before it ended, as a divergence."""
         return self._playback.left_over()
 
-    def refusal(self, call: Call, step: int, *, tracked: bool) -> Refused | None:
-        """Why ``call`` may not reach the real thing; None if it may.
+    def lets_through(self, call: Call) -> bool:
+        """True if ``call`` may reach the real thing, whatever that lacks: it is allowed, or a span."""
+        is_span = tool_of(call) in self.recording.span_names
+        return is_span or any(selector.matches(call) for selector in self._allowed)
 
-        Args:
-            call: made after the fork, and live by the policy.
-            step: of the call.
-            tracked: the trial tracks a state, so that frozen writes have changed it as recorded.
-        """
-        if call.kind not in {"tool", "http"} or (tracked and not call.external):
-            return None
-        write = next((write for write in self._writes if touches(write.call, call)), None)
-        if write is None or any(selector.matches(call) for selector in self._allowed):
-            return None
-        if tool_of(call) in self.recording.span_names:
-            return None  # it runs whatever is frozen, and the calls inside it are judged
-        selector = _selector(call)
-        if call.external:
-            frozen, lacking = "--freeze external", "the real thing, which"
-        else:
-            frozen, lacking = f"--freeze {selector}", "a state that is not tracked, which"
-        undeclared = "" if write.call.effect == "write" else ", which declares no effect, so it may write"
-        told = (
-            f"step {step}: {call.kind} {call.name} would ask {lacking} never saw the write of step {write.step} "
-            f"({write.call.name}{undeclared}): that was answered from {self.recording.trial}.\n"
-            f"  {frozen} answers such calls from the recording; --allow-live {selector} lets this one through"
-        )
-        report = {
-            "kind": "frozen write",
-            "step": step,
-            "call": f"{call.actor}/{call.kind}:{call.name}",
-            "write": {"step": write.step, "name": write.call.name},
-            "trial": str(self.recording.trial),
-        }
-        return Refused(told, report)
+    @cached_property
+    def raced(self) -> frozenset[int]:
+        """The steps whose place among the writes is not known."""
+        return frozenset(placed.entry.interaction.step for placed in self.recording.placed if placed.raced)
 
     def _may_go_on(self, strand: int, key: str) -> bool:
         """True if the strand has been answered all that it asked before the fork, and goes on as it did then."""
@@ -165,8 +141,3 @@ def readings_before(
         states = {step: state for step, state in readings.states.items() if step < at}
         readings = evolve(readings, entropy=drawn, states=states)
     return readings
-
-
-def _selector(call: Call) -> str:
-    actor = "" if call.actor == "agent" else f"{call.actor}/"
-    return f"{actor}{call.kind}:{call.name}"

@@ -42,6 +42,7 @@ class RunResult:
         unattributed: what happened while trials were active and is in no recording, by name: calls that belonged to no
             trial, and processes that a trial started.
         misdeclared: tools that are declared reads, and changed the tracked state, with how often.
+        caught_up: frozen writes that were carried out before live calls, with how often.
         leaks: what trials show of each other (see `replay.independence`).
     """
 
@@ -57,4 +58,5 @@ class RunResult:
     lingering: list[str] = field(factory=list)
     unattributed: Counter[str] = field(factory=Counter)
     misdeclared: Counter[str] = field(factory=Counter)
+    caught_up: Counter[str] = field(factory=Counter)
     leaks: list[Leak] = field(factory=list)

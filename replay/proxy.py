@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from attrs import asdict, evolve, frozen
 
+from cassettes.again import Again, Repeatable
 from cassettes.ambient import observing
 from cassettes.errors import Refused, TrialStopped
 from cassettes.model import Call, Cancelled, Chunk, Error, Outcome, Reply, Stream, Value
@@ -101,7 +102,7 @@ class ProxyTicket:
         recorder, number: the same.
     """
 
-    __slots__ = ("_began", "_chunks", "answer", "delay", "instead", "number", "recorder", "step")
+    __slots__ = ("_began", "_chunks", "answer", "delay", "instead", "number", "plan", "recorder", "step")
 
     def __init__(
         self,
@@ -117,8 +118,12 @@ class ProxyTicket:
         self.delay = delay
         self.answer = answer
         self.instead: Callable[[], Outcome] | None = None  # the trial's own process plays tools
+        self.plan: tuple[Again, ...] = ()  # the trial refuses what would need one
         self._began = time.perf_counter()
         self._chunks: list[Chunk] = []
+
+    def repeatable(self, again: Repeatable, *, is_async: bool) -> None:
+        """The trial cannot reach the tools of this process."""
 
     def done(self, value: Any, reply: Reply | None = None) -> Any:
         """The call returned ``value``; gives what the caller is to get, which the trial knows."""

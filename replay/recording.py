@@ -57,18 +57,13 @@ class Placed:
 
 @frozen
 class PastWrite:
-    """A write that has been answered; ``ended`` orders it against the start of later calls.
-
-    Attributes:
-        frozen: a recording answered it, so the real thing never saw it.
-    """
+    """A write that has been answered; ``ended`` orders it against the start of later calls."""
 
     call: Call
     key: str
     outcome: str
     started: int
     ended: int
-    frozen: bool = False
 
 
 def tool_of(call: Call) -> tuple[str, str, str, str]:
@@ -174,6 +169,24 @@ class Recording:
     def entries(self) -> list[Entry]:
         """The matched interactions with their keys, in start order."""
         return [Entry(i, matching_key(i.call, self.ignore), digest_of(i.returned)) for i in self.matched]
+
+    @cached_property
+    def overlapping(self) -> dict[int, tuple[Interaction, ...]]:
+        """Tools that may write and overlapped with others, by step, with all of these, in the order of their ends.
+
+        Whose change of the tracked state was whose nobody can tell: each has what changed since the one before ended.
+        """
+        writes = [i for i in self.matched if i.call.kind == "tool" and i.call.may_write]
+        groups: list[list[Interaction]] = []
+        latest = -1
+        for write in writes:  # in start order
+            if write.started < latest:
+                groups[-1].append(write)
+            else:
+                groups.append([write])
+            latest = max(latest, write.ended)
+        shared = [tuple(sorted(group, key=lambda i: i.ended)) for group in groups if len(group) > 1]
+        return {write.step: group for group in shared for write in group}
 
     @cached_property
     def placed(self) -> list[Placed]:

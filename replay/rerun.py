@@ -62,6 +62,8 @@ class Rerun(Playback):
         kept: how often, by tool and reason, the recording answered for a call that might have been asked again.
     """
 
+    shares_patches = False
+
     def __init__(
         self, recording: Recording, allow_live: Sequence[Selector] = (), only: Collection[int] | None = None
     ) -> None:

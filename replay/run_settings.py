@@ -71,7 +71,8 @@ _BENCHMARK = (
 )
 _CAPS = ("timeout", "caps", "max_steps")
 _NO_PARAMETERS = {"model", "stream", "stream_options", "user", "metadata"}  # who asks, and how the answer travels
-_DECIDED = ("freeze", "live", "emulate", "refuse", "on_miss", "ignore", "effects", "emulator", "policy")
+_ACTIONS = ("freeze", "live", "emulate", "refuse", "catch_up")
+_DECIDED = (*_ACTIONS, "on_miss", "ignore", "ignore_fields", "effects", "emulator", "policy")
 _FREEZING = (*_DECIDED, "source", "worlds", "user_seeds", "fork")
 _PLAIN_MODES = {None, "record", "import", "freeze"}  # what "freeze" freezes is told beside it
 _SYSTEM_ARGUMENTS = ("system", "instructions", "system_instruction", "systemInstruction")

@@ -37,7 +37,9 @@ class RunTerms:
     user_seeds: int | None = None
     on_miss: str | Iterable[str] | None = None
     offline: bool = False
+    catch_up: str | Iterable[str] = ()
     ignore: str | Iterable[str] = ()
+    ignore_fields: str | Iterable[str] = ()
     ambient: str | Iterable[str] = ()
     effects: str | Path | Effects | None = None
     policy: str | Path | GivenPolicy | None = None
@@ -89,7 +91,9 @@ class RunTerms:
             freeze=() if self.freeze is None else self.freeze,
             on_miss=self.on_miss,
             offline=self.offline,
+            catch_up=self.catch_up,
             ignore=self.ignore,
+            ignore_fields=self.ignore_fields,
             effects=self.effects,
             emulator=self.emulator,
         )

@@ -132,6 +132,7 @@ class Running:
         with self._lock:
             self.escaped.update(came.escaped)
             self.result.misdeclared.update(came.misdeclared)
+            self.result.caught_up.update(came.caught_up)
             if came.lingering:
                 self.result.lingering.append(str(identity))
             if self.result.cost is not None:

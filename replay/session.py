@@ -39,6 +39,8 @@ from .policy import Policy
 from .prefix import Prefix
 from .proxy import TrialInvitation
 from .recording import Context
+from .repeat import CatchUp, Repeat
+from .state import Misfit
 from .strands import Strands
 from .throttle import Throttle
 from .tickets import SessionTicket
@@ -71,6 +73,7 @@ class Session:
         verdicts: how often each kind of answer was given to calls that are frozen by the policy.
         unattributed: calls of this process that belonged to no trial while this one was active (see `watching`).
         escaped_work: processes that the trial started: what they call is not seen.
+        catch_up: what was carried out before live calls.
     """
 
     def __init__(
@@ -101,6 +104,7 @@ class Session:
         self._pace = pace
         self._emulation = emulation
         self._lock = threading.RLock()
+        self.catch_up = CatchUp(self, self.journal, redactor, self._lock, policy.ignore_fields)
         self._steps = 0
         self._ended = 0
         self._strands = Strands()
@@ -149,6 +153,9 @@ class Session:
         """True if the call is kept for the reader only: HTTP in a live call, and what a model that plays one asks."""
         if parent.instead is not None:
             return True
+        if parent.is_repeat and ticket.call.kind != "http":
+            told = f"{parent.call.name}, carried out again, calls {ticket.call.kind} {ticket.call.name}"
+            self._stop(Unanswered(f"{told}: as it was recorded it did not"))
         if ticket.call.kind != "http" or parent.call.kind not in {"tool", "http"} or parent.is_span:
             return False
         if self._decider.is_refused(ticket.call):
@@ -209,6 +216,15 @@ class Session:
         return self._strands.number()
 
     @property
+    def closed(self) -> bool:
+        """True once the trial has ended."""
+        return self._closed
+
+    def is_writing(self, besides: int) -> bool:
+        """True if a live tool in progress, other than that of step ``besides``, may change the tracked state."""
+        return bool(self._writing - {besides})
+
+    @property
     def steps(self) -> int:
         """Calls seen so far."""
         return self._steps
@@ -240,6 +256,7 @@ class Session:
         match decision:
             case Live():
                 ticket.origin, ticket.extends = decision.origin, decision.extends
+                ticket.plan = tuple(Repeat(write, ticket, self.catch_up) for write in decision.plan)
                 if decision.asked_for:
                     self.verdicts[decision.origin.verdict] += 1
                 self._go_live(ticket)
@@ -252,7 +269,7 @@ class Session:
             case Played(context, examples):
                 self._emulate(ticket, context, examples)
             case Unanswerable(verdict, halt):
-                self._leave_unanswered(ticket, verdict, halt)
+                self.leave_unanswered(ticket, verdict, halt)
             case Stopped(halt):
                 self._stop(halt)
 
@@ -268,9 +285,7 @@ class Session:
         """Let a model play the tool, outside of the lock; with a context, the answer extends this trial's world."""
         emulation = self._emulation
         if emulation is None:
-            self._leave_unanswered(
-                ticket, "missed", Unanswered(f"no model is named that could play {ticket.call.name}")
-            )
+            self.leave_unanswered(ticket, "missed", Unanswered(f"no model is named that could play {ticket.call.name}"))
 
         def instead() -> Outcome:
             try:
@@ -278,7 +293,7 @@ class Session:
                     outcome = emulation.answer(ticket.call, examples)
             except Unanswered as unanswered:
                 with self._lock:
-                    self._leave_unanswered(ticket, "missed", unanswered)
+                    self.leave_unanswered(ticket, "missed", unanswered)
             with self._lock:
                 if self.halt is not None or self._closed:
                     raise TrialStopped(self.halt or Refused("the trial has ended"))
@@ -286,7 +301,7 @@ class Session:
 
         ticket.extends, ticket.instead = context, instead
 
-    def _leave_unanswered(self, ticket: SessionTicket, verdict: Verdict, halt: TrialtapeError) -> NoReturn:
+    def leave_unanswered(self, ticket: SessionTicket, verdict: Verdict, halt: TrialtapeError) -> NoReturn:
         """Keep the call that could not be answered, with its verdict, and stop the trial there."""
         self.verdicts[verdict] += 1
         ticket.origin = Origin(verdict)
@@ -294,18 +309,21 @@ class Session:
         self._stop(halt)
 
     def _serve(self, ticket: SessionTicket, decision: Recorded) -> None:
-        recorded, origin = decision.entry.interaction, decision.origin
+        recorded, origin, patches = decision.entry.interaction, decision.origin, decision.patches
         if decision.as_told:
             ticket.injections, ticket.injected = (), recorded.injected
         outcome, unknown = fresh(recorded.outcome if decision.as_told else recorded.returned)
         if unknown:
             why, report = unknown_class_report(ticket.step, ticket.call, unknown[0].name, origin)
-            self._leave_unanswered(ticket, "missed", Unanswered(why, report))
-        state = self.journal.state
-        if recorded.patch is not None and state is not None and not state.apply(recorded.patch):
-            why, report = misfit_report(ticket.step, ticket.call, recorded.patch, origin.trial)
-            self._leave_unanswered(ticket, "stale", self._decider.misfit(why, report))
-        self._answer(ticket, outcome, origin, recorded.reply, recorded.patch)
+            self.leave_unanswered(ticket, "missed", Unanswered(why, report))
+        patch = recorded.patch
+        if self.journal.state is not None and (patch is not None or patches):
+            try:
+                patch = self.journal.state.apply(patches) if patches else None
+            except Misfit as misfit:
+                why, report = misfit_report(ticket.step, ticket.call, misfit.patch, origin.trial)
+                self.leave_unanswered(ticket, "stale", self._decider.misfit(why, report))
+        self._answer(ticket, outcome, origin, recorded.reply, patch)
 
     def _answer(
         self,
@@ -331,7 +349,11 @@ class Session:
     # -- writing down -------------------------------------------------------------------------------------------------
 
     def finish_live(self, ticket: SessionTicket, outcome: Outcome, reply: Reply | None) -> None:
-        """A live call has ended."""
+        """A live call has ended.
+
+        Raises:
+            TrialStopped: it cannot be written down, or the adapter did not carry out what had to come first.
+        """
         with self._lock:
             if self._closed or isinstance(self.halt, CassetteError):
                 return
@@ -341,6 +363,8 @@ class Session:
             try:
                 change = self.journal.change_by(ticket.call, ticket.step, others_write=bool(self._writing))
                 self._finish(ticket, outcome, reply, change)
+                if not all(again.done for again in ticket.plan):
+                    self._stop(Refused(f"{ticket.call.name} went live too early: its adapter does not catch up"))
             except RecordingFailed as error:  # a redaction rule raised
                 self._stop(error)
 

@@ -6,7 +6,7 @@ others. Rows are compared as packed bytes, so 1, True and 1.0 are different and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgpack
@@ -18,7 +18,7 @@ from cassettes.model import Patch
 from cassettes.redact import Redactor
 from cassettes.values import pack, unpack
 
-__all__ = ["StateTracker", "apply_patch", "patched", "paths_of"]
+__all__ = ["Misfit", "StateTracker", "apply_patch", "patched", "paths_of"]
 
 
 @frozen
@@ -190,6 +190,18 @@ def _delete(container: Any, key: Any) -> None:
         delattr(container, key)
 
 
+class Misfit(Exception):
+    """A recorded change does not fit the state.
+
+    Attributes:
+        patch: the change.
+    """
+
+    def __init__(self, patch: Patch) -> None:
+        super().__init__(patch)
+        self.patch = patch
+
+
 class StateTracker:
     """Follows one state through a trial.
 
@@ -211,16 +223,24 @@ class StateTracker:
         items = items_of(self.root)
         changes = difference(self._items, items).changes
         self._items = items
-        if not changes:
-            return None
-        return Patch(tuple((path, self._kept(path, old), self._kept(path, new)) for path, old, new in changes))
+        return self._told(changes) if changes else None
 
-    def apply(self, patch: Patch) -> bool:
-        """Repeat a recorded change; False if it does not fit the state, which is then left as it is."""
-        if not apply_patch(self.root, patch, self._redactor):
-            return False
+    def apply(self, patches: Sequence[Patch]) -> Patch:
+        """Repeat recorded changes, one after the other, and tell them as one.
+
+        Raises:
+            Misfit: one does not fit the state, which is left as the ones before it made it.
+        """
+        before = self._items
+        for patch in patches:
+            if not apply_patch(self.root, patch, self._redactor):
+                raise Misfit(patch)
         self._items = items_of(self.root)
-        return True
+        return patches[0] if len(patches) == 1 else self._told(difference(before, self._items).changes)
+
+    def _told(self, changes: Iterable[Change]) -> Patch:
+        """The changes less their secrets."""
+        return Patch(tuple((path, self._kept(path, old), self._kept(path, new)) for path, old, new in changes))
 
     def _kept(self, path: tuple[Any, ...], packed: bytes | None) -> bytes | None:
         return None if packed is None else without_secrets(path, packed, self._redactor)

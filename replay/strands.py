@@ -17,7 +17,7 @@ from attrs import evolve
 
 from cassettes.model import Call
 
-__all__ = ["Strands", "elsewhere", "strand_of"]
+__all__ = ["Strands", "acts_elsewhere", "elsewhere", "strand_of"]
 
 _NAME = "strand"
 
@@ -65,6 +65,11 @@ def elsewhere(strand: Hashable) -> Iterator[None]:
         yield
     finally:
         _elsewhere.reset(token)
+
+
+def acts_elsewhere() -> bool:
+    """True if this context acts for a strand in another process."""
+    return _elsewhere.get() is not None
 
 
 def strand_of(call: Call) -> int:

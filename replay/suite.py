@@ -94,7 +94,9 @@ class Suite:
         user_seeds: int | None = None,
         on_miss: str | Iterable[str] | None = None,
         offline: bool = False,
+        catch_up: str | Iterable[str] = (),
         ignore: str | Iterable[str] = (),
+        ignore_fields: str | Iterable[str] = (),
         ambient: str | Iterable[str] = (),
         effects: str | Path | Effects | None = None,
         policy: str | Path | GivenPolicy | None = None,
@@ -123,7 +125,10 @@ class Suite:
             on_miss: what happens where no recording answers (see `replay.on_miss`): ``ACTION`` or
                 ``SELECTOR=ACTION``, several of them too.
             offline: no frozen call goes live, whatever is missed.
+            catch_up: selectors of tools, each by its name: such frozen writes are carried out before a live call that
+                would notice their absence, and their outcomes compared.
             ignore: paths of arguments that do not count in a match (see `replay.ignoring`), here and in ``verify``.
+            ignore_fields: paths below the outcomes of what ``catch_up`` carries out: fields that do not count.
             ambient: what else is recorded: ``clock``, ``random`` or both; a replay hands it out again. Trials that
                 record or freeze ``random`` run one at a time, or, of a suite with an ``origin``, in processes.
             effects: what tools do, declared in a file (see `replay.effects`), besides what they say themselves.
@@ -150,7 +155,9 @@ class Suite:
             worlds=worlds,
             on_miss=on_miss,
             offline=offline,
+            catch_up=catch_up,
             ignore=ignore,
+            ignore_fields=ignore_fields,
             ambient=ambient,
             effects=effects,
             policy=policy,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cassettes.again import Again, Repeatable
 from cassettes.errors import TrialStopped
 from cassettes.model import (
     Call,
@@ -44,12 +45,17 @@ class SessionTicket:
         extends: the context in which its live answer extends the world; None if it does not.
         injections: what the task puts into its result.
         injected: what of that found its place.
+        may_repeat: it is frozen, and may have to be carried out after all.
+        again: how, then; it holds on to what the tool was called with. ``is_async``: that is to be awaited.
+        plan: what is carried out before it goes live.
+        is_repeat: it is such a call, so what is called inside of it is a part of it.
         is_span: the call runs whatever is frozen, and what is inside it is matched.
     """
 
     __slots__ = (
         "_chunks",
         "_ended",
+        "again",
         "answer",
         "arguments",
         "at",
@@ -59,11 +65,15 @@ class SessionTicket:
         "injected",
         "injections",
         "instead",
+        "is_async",
+        "is_repeat",
         "is_span",
         "journal",
         "key",
+        "may_repeat",
         "origin",
         "parent",
+        "plan",
         "started",
         "step",
     )
@@ -93,9 +103,19 @@ class SessionTicket:
         self.instead: Callable[[], Outcome] | None = None
         self.injections: tuple[Injection, ...] = ()
         self.injected: Injected | None = None
+        self.plan: tuple[Again, ...] = ()
+        self.may_repeat = False
+        self.again: Repeatable | None = None
+        self.is_async = False
+        self.is_repeat = False
         self.arguments = journal.arguments(call, step)
         self._ended = ended
         self._chunks: list[Chunk] = []
+
+    def repeatable(self, again: Repeatable, *, is_async: bool) -> None:
+        """The call, which is frozen, could be made by ``again``."""
+        if self.may_repeat:
+            self.again, self.is_async = again, is_async
 
     def done(self, value: Any, reply: Reply | None = None) -> Any:
         """The call returned ``value``; gives what the caller is to get."""

@@ -184,6 +184,12 @@ class View:
         return {name: n for mark in self.marks if mark.kind == "unattributed" for name, n in mark.data["names"].items()}
 
     @property
+    def caught_up(self) -> list[dict[str, Any]]:
+        """The frozen writes that were carried out before live calls: ``step``, ``before``, ``name``, ``other``."""
+        keys = ("step", "before", "name", "other", "seconds")
+        return [{key: mark.data[key] for key in keys} for mark in self.marks if mark.kind == "caught_up"]
+
+    @property
     def tracks_state(self) -> bool:
         """True if the trial tracked a state."""
         return any(m.kind == "state" for m in self.marks)

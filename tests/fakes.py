@@ -96,11 +96,15 @@ class ListTicket:
         self.answer = answer
         self.delay = recorder.delay
         self.instead = None
+        self.plan = ()
         self.chunks: list[bytes] = []
         self._recorder = recorder
         self._call = call
         self._parent = parent
         self._over = False
+
+    def repeatable(self, again, *, is_async):
+        """Nothing is carried out again."""
 
     def done(self, value, reply=None):
         self._end(Value(kept(value)), reply)

@@ -2,7 +2,8 @@
 """Python imports this at its start, in each process of a recorded command: it joins the trial, if there is one.
 
 Only the standard library is used until there is a trial to join. The folder of this file stands first on PYTHONPATH,
-where `replay.commands` put it; the program's own sitecustomize, which it hides, is run afterwards.
+where `replay.commands` put it, or on the path by `replay.at_start` where Python ignores that; the program's own
+sitecustomize, which it hides, is run afterwards.
 """
 
 import os
@@ -27,6 +28,8 @@ def _join() -> None:
 def _hidden() -> None:
     """Run the sitecustomize that this one hides, if there is one."""
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120  # pathlib is not worth its import here
+    if sys.flags.ignore_environment and here in sys.path:  # an isolated program finds its path as it would be
+        sys.path.remove(here)
     for folder in sys.path:
         if os.path.abspath(folder or ".") == here:  # noqa: PTH100
             continue

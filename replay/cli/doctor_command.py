@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import site
 import sys
 from importlib.metadata import distributions, entry_points
 from pathlib import Path
@@ -22,6 +23,7 @@ from .output import echo_json
 __all__ = ["command"]
 
 _OURS = ("cassettes", "adapters", "replay")
+_START_FILE = "trialtape.pth"  # see `replay.at_start`
 
 
 @click.command("doctor")
@@ -36,6 +38,7 @@ def command(home: str | None, as_json: bool) -> None:  # noqa: FBT001  # click's
         "adapters": _adapters(),
         "ambient": _ambient(),
         "excluded": _excluded(),
+        "isolated": _start_file(),
         "formats": sorted(entry.name for entry in entry_points(group="trialtape.cassette_formats")),
         "environments": sorted(entry.name for entry in entry_points(group="trialtape.environments")),
         "home": {"path": str(place.root), "exists": place.root.is_dir(), "runs": len(place.runs())},
@@ -64,6 +67,12 @@ def _adapters() -> list[dict[str, Any]]:
         return [{"name": "?", "error": str(error), "versions": {}, "patches": []}]
     with patched():
         return [{"name": a.name, "versions": a.versions(), "patches": a.patched()} for a in loaded]
+
+
+def _start_file() -> str | None:
+    """What Python runs at its start also where it ignores PYTHONPATH; None if it is not installed here."""
+    folders = [*site.getsitepackages(), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])]
+    return next((str(file) for folder in folders if (file := Path(folder) / _START_FILE).is_file()), None)
 
 
 def _excluded() -> list[str]:
@@ -107,6 +116,12 @@ def _problems(found: dict[str, Any]) -> list[str]:
     return problems
 
 
+def _isolated_told(file: str | None) -> str:
+    if file is None:
+        return f"no {_START_FILE} is installed: programs of python -I and -E are not recorded; install trialtape again"
+    return f"programs of python -I and -E are recorded, too: {file}"
+
+
 def _tell(found: dict[str, Any]) -> None:
     click.echo("packages")
     for name, origin in found["packages"].items():
@@ -129,6 +144,7 @@ def _tell(found: dict[str, Any]) -> None:
     click.echo("excluded (telemetry, never recorded or matched)")
     for rule in found["excluded"]:
         click.echo(f"  {rule}")
+    click.echo(f"isolated     {_isolated_told(found['isolated'])}")
     click.echo(f"formats      {', '.join(found['formats'])}")
     click.echo(f"environments {', '.join(found['environments']) or 'none'}")
     click.echo(f"home         {found['home']['path']} ({found['home']['runs']} runs)")

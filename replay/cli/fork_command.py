@@ -14,14 +14,14 @@ from cassettes.model import Ending, TrialId
 from replay.blame import Blame, blame
 from replay.breaking import may_stop
 from replay.editing import UNEDITED, read_edit
-from replay.effects import read_effects
 from replay.fork_points import points_of, stretches
 from replay.fork_run import Continued, Terms, continue_from
 from replay.forking import Wish, fork_of
 from replay.forks import bars_of, parting
+from replay.given_policy import GivenPolicy, settled
 from replay.home import Home
-from replay.on_miss import missed
 from replay.report.blame_text import blame_table, left_out_text, share_line, verdict_lines
+from replay.report.trial_text import caught_up_lines
 from replay.runs import load_run
 from replay.scorefile import read_scores
 from replay.selection import find_trial
@@ -59,6 +59,19 @@ _MOST_REASONS = 3
     "--allow-live", multiple=True, metavar="SEL", help="Let these call the real thing though it lacks frozen writes."
 )
 @click.option(
+    "--catch-up",
+    multiple=True,
+    metavar="tool:NAME",
+    help="Such frozen writes are carried out before a live call that would notice their absence.",
+)
+@click.option(
+    "--ignore-field",
+    "ignore_fields",
+    multiple=True,
+    metavar="[SEL:]PATH",
+    help="A field of the outcome of what --catch-up carries out that does not count.",
+)
+@click.option(
     "--on-miss",
     multiple=True,
     metavar="[SEL=]ACTION",
@@ -67,6 +80,8 @@ _MOST_REASONS = 3
 @click.option("--offline", is_flag=True, help="With --freeze, no frozen call goes live where the trial has no answer.")
 @click.option("--ignore", multiple=True, metavar="[SEL:]PATH", help="An argument that does not count in a match.")
 @click.option("--effects", metavar="FILE", help="What tools do, declared in a file; see `trialtape lab effects`.")
+@click.option("--emulator", metavar="MODEL", help="Plays the tools that --on-miss emulate means.")
+@click.option("--policy", metavar="FILE", help="What happens after N, with all of the above but --edit, in one file.")
 @click.option("--run", "name", metavar="NAME", help="The run of the continuations (default: made of trial and step).")
 @click.option("--suite", "suite_file", metavar="SUITE.py[:NAME]", help="The agent (default: the suite the run names).")
 @click.option("--concurrency", "-j", type=click.IntRange(min=1), default=1, show_default=True, help="Trials at once.")
@@ -88,7 +103,8 @@ def command(home: str | None, /, trial: str, where: str, as_json: bool, **option
     place = Home.find(home)
     view = find_trial(trial, place)
     points = points_of(where, view)
-    wishes = {at: _wish(view, points, at, options) for at in points}
+    given = _given(options)
+    wishes = {at: _wish(view, points, at, given, options) for at in points}
     spec: str | None = options["suite_file"]
     if spec is None:
         suite, spec = suite_of_run(place, view.id.run, [view.task], "to go on")
@@ -121,7 +137,7 @@ def command(home: str | None, /, trial: str, where: str, as_json: bool, **option
         sys.exit(3)
 
 
-def _wish(view: View, points: list[int], at: int, options: dict[str, Any]) -> Wish:
+def _wish(view: View, points: list[int], at: int, given: GivenPolicy, options: dict[str, Any]) -> Wish:
     edit: Any = UNEDITED
     if options["edit"] is not None:
         if len(points) > 1:
@@ -129,14 +145,13 @@ def _wish(view: View, points: list[int], at: int, options: dict[str, Any]) -> Wi
         text = _text_of(options["edit"])
         fork_of(view, at)  # what is wrong with the step itself is told first
         edit = read_edit(text, view.cassette.step(at - 1)) if at else text
-    return Wish(
-        freeze=options["freeze"],
-        allow_live=options["allow_live"],
-        on_miss=missed(options["on_miss"], offline=options["offline"]),
-        ignore=options["ignore"],
-        edit=edit,
-        effects=read_effects(options["effects"]),
-    )
+    return Wish(given, options["allow_live"], edit, given.told if options["policy"] is not None else {})
+
+
+def _given(options: dict[str, Any]) -> GivenPolicy:
+    """How calls after the fork are answered: a policy's file, and the options beside it."""
+    said = ("freeze", "on_miss", "offline", "catch_up", "ignore", "ignore_fields", "effects", "emulator")
+    return settled(options["policy"], GivenPolicy(**{name: options[name] for name in said}))
 
 
 def _text_of(file: str) -> str:
@@ -193,6 +208,7 @@ def _document(home: Home, view: View, continued: Continued) -> dict[str, Any]:
         "left_out": dict(bar.left_out),
         "cost": result.cost,
         "unattributed": dict(result.unattributed),
+        "caught_up": dict(result.caught_up),
     }
 
 
@@ -223,6 +239,8 @@ def _tell_run(continued: Continued) -> None:
     if result.cost is not None:
         told += f"; live model calls cost {money(result.cost)}"
     out.print(told, markup=False, soft_wrap=True)
+    for line in caught_up_lines(result.caught_up):
+        out.print(f"  {line}", markup=False, soft_wrap=True)
     if result.unattributed:
         names = ", ".join(f"{count} x {name}" for name, count in result.unattributed.most_common(5))
         out.print(f"  belongs to no trial, so it is not recorded: {names}", markup=False, soft_wrap=True)

@@ -59,6 +59,19 @@ __all__ = ["carry_out", "command"]
 )
 @click.option("--offline", is_flag=True, help="No frozen call goes live; where no recording answers, the trial ends.")
 @click.option(
+    "--catch-up",
+    multiple=True,
+    metavar="tool:NAME",
+    help="Such frozen writes are carried out before a live call that would notice their absence.",
+)
+@click.option(
+    "--ignore-field",
+    "ignore_fields",
+    multiple=True,
+    metavar="[SEL:]PATH",
+    help="A field of the outcome of what --catch-up carries out that does not count.",
+)
+@click.option(
     "--ignore", multiple=True, metavar="[SEL:]PATH", help="An argument that does not count in a match; also in verify."
 )
 @click.option(
@@ -78,8 +91,8 @@ def command(ctx: click.Context, /, suite: str | None, task: str | None, as_json:
     """Run every task of SUITE, or a program, n times, interleaved, and record every trial.
 
     Finished trials are not run again; those that were interrupted are set aside and replaced. The tasks, --freeze,
-    --source, --worlds, --user-seeds, --on-miss, --ignore, --ambient, --effects, --emulator, --policy, --seed and
-    --timeout belong to the run: other values need another name.
+    --source, --worlds, --user-seeds, --on-miss, --catch-up, --ignore, --ambient, --effects, --emulator, --policy,
+    --seed and --timeout belong to the run: other values need another name.
     """
     program: tuple[str, ...] = ctx.meta["program"]
     if (suite is None) == (not program):

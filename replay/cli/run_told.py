@@ -6,6 +6,7 @@ import shlex
 
 from replay.leakfile import told as told_leaks
 from replay.progress import RunResult
+from replay.report.trial_text import caught_up_lines
 from replay.spending import money
 
 from .output import messages
@@ -32,6 +33,8 @@ def tell_run(result: RunResult, *, follow_up: bool = True) -> None:
     for tool, count in result.misdeclared.most_common():
         told = f'{tool} is declared a read, but changed the tracked state in {count} calls: declare effect="write"'
         say.print(f"  {told}", markup=False, soft_wrap=True)
+    for line in caught_up_lines(result.caught_up):
+        say.print(f"  {line}", markup=False, soft_wrap=True)
     for line in told_leaks(result.leaks):
         say.print(f"  {line}", markup=False, soft_wrap=True)
     if follow_up:

@@ -67,6 +67,7 @@ def command(
                 "problem": view.cassette.problem,
                 "problems": view.problems,
                 "unattributed": view.unattributed,
+                "caught_up": view.caught_up,
                 "redacted": view.cassette.redacted,
                 "cost": cost.to_dict(),
                 "steps": [_plain(found.interaction) for found in view.steps],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ from rich.text import Text
 from cassettes.model import Cancelled, Error, Interaction, Outcome, Stream, Value
 from replay.view import Step, View, messages_of
 
-__all__ = ["ending_lines", "outcome_text", "overview", "step_lines", "step_text"]
+__all__ = ["caught_up_lines", "ending_lines", "outcome_text", "overview", "step_lines", "step_text"]
 
 _SIGNS = {"model": "●", "tool": "▸", "http": "◦", "clock": "·", "random": "·"}
 _INJECTED_WIDTH = 60
@@ -38,6 +39,9 @@ def overview(view: View) -> Iterator[Text]:
         yield Text(f"the file is {view.cassette.problem}; what stands before it is shown", "red")
     if view.coverage:
         yield Text("frozen calls: " + ", ".join(f"{n} {name}" for name, n in view.coverage.items()))
+    counts = Counter(done["name"] for done in view.caught_up)
+    for line in caught_up_lines(counts):
+        yield Text(line)
     if view.unattributed:
         names = ", ".join(f"{n} x {name}" for name, n in view.unattributed.items())
         yield Text(f"not recorded, as it belongs to no trial: {names}", "yellow")
@@ -49,6 +53,7 @@ def overview(view: View) -> Iterator[Text]:
 def step_lines(view: View, width: int) -> Iterator[Text]:
     """A line for each step: who was asked what, and what came back."""
     said = [m.data for m in view.marks if m.kind == "message" and "step" in m.data]
+    done_before = view.caught_up
     known = {view.task.instruction, *(data["content"] for data in said)}
     for step in view.steps:
         while said and said[0]["step"] <= step.number:
@@ -59,9 +64,23 @@ def step_lines(view: View, width: int) -> Iterator[Text]:
                     yield _said(message, width)
         elif step.text:
             known.add(step.text)  # what the simulated user said stands on its own line already
+        yield from (_caught_up(done) for done in done_before if done["before"] == step.number)
         yield step_text(step, width)
     for left in said:
         yield _said(left, width)
+
+
+def caught_up_lines(counts: Counter[str]) -> Iterator[str]:
+    """Which frozen writes were carried out, and how often."""
+    if counts:
+        names = ", ".join(f"{count} x {name}" for name, count in counts.most_common())
+        yield f"frozen writes carried out before live calls: {names}"
+
+
+def _caught_up(done: dict[str, Any]) -> Text:
+    told = "the same outcome" if done["other"] is None else f"another outcome: {done['other']}"
+    line = f"     ↻ {done['name']} (step {done['step']}) carried out → {told}"
+    return Text(line, "dim" if done["other"] is None else "red")
 
 
 def ending_lines(view: View) -> list[str]:

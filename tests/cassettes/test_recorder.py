@@ -35,6 +35,10 @@ class FakeTicket:
     told: list = field(factory=list)
     parent: object = None
     instead: object = None
+    plan: tuple = ()
+
+    def repeatable(self, again, *, is_async):
+        self.told.append(("repeatable", is_async, again))
 
     def done(self, value, reply=None):
         self.told.append(("done", value, enclosing()))

@@ -144,7 +144,8 @@ def test_21_a_read_from_a_world_that_lacks_a_frozen_write_is_refused_and_the_wri
     with tt.trial(run="base", task="t", home=tmp_path):
         pay("x")
     called.clear()
-    with pytest.raises(tt.Unanswered, match=r"never saw the frozen writes .*\(pay\)"), frozen(run="f"):  # noqa: PT012
+    told = r"(?s)never saw the frozen writes .*\(pay\).*written to: --catch-up tool:pay"
+    with pytest.raises(tt.Unanswered, match=told), frozen(run="f"):  # noqa: PT012
         pay("x")
         quote("y")
     assert not called

@@ -9,9 +9,9 @@ import pytest
 
 import trialtape as tt
 from cassettes.model import TrialId
-from replay.effects import read_effects
 from replay.fork_run import Terms, continue_from
 from replay.forking import Wish
+from replay.given_policy import GivenPolicy
 from replay.home import Home
 
 ran: list[str] = []
@@ -119,7 +119,7 @@ def test_the_ignored_arguments_of_the_trial_are_ignored(home, recorded):
     [made] = carried(view, suite, home, 2)
     assert made.result.endings == {"completed": 2}
     plain = tt.Suite([tt.Task(id="t", state=dict)], drawing)
-    [made] = carried(view, plain, home, 3, wish=Wish(ignore=("number",)))
+    [made] = carried(view, plain, home, 3, wish=Wish(GivenPolicy(ignore="number")))
     assert made.result.endings == {"completed": 2}
 
 
@@ -195,6 +195,6 @@ def test_the_effects_that_a_file_declares_hold_after_the_fork(home, tmp_path):
     assert undeclared.result.endings == {"error": 2}, "balance may have written, and pay may notice it"
     effects = tmp_path / "effects.toml"
     effects.write_text('[tools.balance]\neffect = "read"\n')
-    wish = Wish(effects=read_effects(effects))
+    wish = Wish(GivenPolicy(effects=effects))
     [declared] = carried(view, suite, home, 1, wish=wish, terms=Terms(trials=2, name="declared"))
     assert declared.result.endings == {"completed": 2}

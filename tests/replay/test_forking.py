@@ -18,6 +18,7 @@ from cassettes.errors import Refused
 from cassettes.model import Ending, TrialId, Value
 from replay.editing import Edit
 from replay.forking import Wish, fork_name, fork_of, length_of
+from replay.given_policy import GivenPolicy
 from replay.home import Home
 from replay.setup import seeded_by
 from tests.factories import call, interaction, write_cassette
@@ -374,6 +375,19 @@ def test_a_read_asked_again_gets_the_answer_of_its_own_turn(trial, home):
         assert [drifting() for _ in range(3)] == [1, 2, 3]
 
 
+def test_a_policy_is_a_value_too(trial, home, bought):
+    with trial("f", fork=bought, at=2, policy=tt.Policy(freeze="external", name="shop")) as forked:
+        buyer(forked)
+    assert ran == []
+    assert opened(home, "f/t#0").cassette.header.config["policy"]["name"] == "shop"
+    refusing = tt.Policy(refuse="tool:balance")
+    with (
+        pytest.raises(Refused, match=r"the policy refuses tool balance \(step 2\)"),
+        trial("g", fork=bought, at=2, policy=refusing) as forked,
+    ):
+        buyer(forked)
+
+
 def test_offline_a_frozen_call_that_the_trial_did_not_make_is_unanswered(trial, bought):
     with pytest.raises(tt.Unanswered), trial("f", fork=bought, at=1, freeze="external", offline=True):
         balance("ada")
@@ -575,9 +589,15 @@ def test_options_that_do_not_go_together(trial, base, options, told):
     [
         ("exchange-1", Wish(), "base.fork-exchange-1-0-at3"),
         ("a/b c", Wish(), "base.fork-a-b-c-0-at3"),
-        ("t", Wish(freeze=("external",)), "base.fork-t-0-at3-freeze-external"),
-        ("t", Wish(freeze=("tool:a*", "user/model")), "base.fork-t-0-at3-freeze-tool=a=+user=model"),
+        ("t", Wish(GivenPolicy(freeze="external")), "base.fork-t-0-at3-freeze-external"),
+        ("t", Wish(GivenPolicy(freeze=["tool:a*", "user/model"])), "base.fork-t-0-at3-freeze-tool=a=+user=model"),
         ("t", Wish(allow_live=("tool:pay",)), "base.fork-t-0-at3-live-tool=pay"),
+        ("t", Wish(GivenPolicy(catch_up="tool:pay")), "base.fork-t-0-at3-catch-up-tool=pay"),
+        (
+            "t",
+            Wish(GivenPolicy(freeze="external"), policy_told={"name": "x.toml", "digest": "abcdef012345"}),
+            "base.fork-t-0-at3-policy-abcdef",
+        ),
     ],
 )
 def test_a_run_is_named_after_trial_and_step(home, task, wish, expected):

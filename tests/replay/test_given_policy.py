@@ -21,6 +21,8 @@ WHOLE = """
 freeze = ["external"]
 live = "tool:search_*"
 refuse = ["tool:issue_refund"]
+catch_up = ["tool:reserve"]
+ignore_fields = ["tool:reserve:at"]
 ignore = ["tool:charge:idempotency_key"]
 
 [on_miss]
@@ -54,7 +56,9 @@ def test_a_file_says_all_of_it(written):
         "freeze": ["external"],
         "live": ["tool:search_*"],
         "refuse": ["tool:issue_refund"],
+        "catch_up": ["tool:reserve"],
         "ignore": ["tool:charge:idempotency_key"],
+        "ignore_fields": ["tool:reserve:at"],
         "on_miss": ["fail", "tool:get_*=extend"],
         "effects": {
             "tool cancel_order": {"effect": "write", "writes": ["order:{order_id}"]},
@@ -69,6 +73,8 @@ def test_the_same_as_a_value_is_the_same_policy(written):
         freeze="external",
         live=["tool:search_*"],
         refuse="tool:issue_refund",
+        catch_up="tool:reserve",
+        ignore_fields="tool:reserve:at",
         ignore="tool:charge:idempotency_key",
         on_miss={"default": "fail", "tool:get_*": "extend"},
         effects={
@@ -238,7 +244,7 @@ def test_the_policy_is_kept_in_the_runs_file_and_belongs_to_the_run(run, tmp_pat
         run(agent, "f", source="r", policy=path)
 
 
-def test_a_policy_that_freezes_needs_a_source_and_goes_with_no_replay_and_no_fork(trial, run):
+def test_a_policy_that_freezes_needs_a_source_and_goes_with_no_replay(trial, run):
     with trial(run="a"):
         quote("a")
     freezing = tt.Policy(freeze="external")
@@ -248,8 +254,34 @@ def test_a_policy_that_freezes_needs_a_source_and_goes_with_no_replay_and_no_for
         run(agent, policy=freezing)
     with pytest.raises(tt.BadInput, match="do not go with it"):
         trial(run="b", replay="a/t#0", policy=tt.Policy(refuse="tool"))
-    with pytest.raises(tt.BadInput, match="a policy goes with a recording or a freeze"):
-        trial(run="b", fork="a/t#0", at=0, policy=freezing)
+
+
+def test_what_may_be_carried_out_belongs_to_the_run_and_is_told_at_its_end(run, tmp_path, written):
+    balances = {}
+
+    @tt.tool(effect="write")
+    def pay(key: str) -> str:
+        balances[key] = 1
+        return "paid"
+
+    @tt.tool(effect="read")
+    def balance(key: str) -> int:
+        return balances[key]
+
+    run(lambda trial: pay(trial.task.id), "base")
+    balances.clear()
+    path = written('freeze = ["external"]\ncatch_up = ["tool:pay"]\n')
+
+    def asking(trial):
+        pay(trial.task.id)
+        assert balance(trial.task.id) == 1
+
+    result = run(asking, "f", source="base", policy=path)
+    assert result.endings == {"completed": 4}
+    assert result.caught_up == {"pay": 4}
+    assert load_run(Home(tmp_path), "f").config["catch_up"] == ["tool:pay"]
+    with pytest.raises(tt.BadInput, match="catch_up carries out frozen writes, and nothing is frozen"):
+        run(asking, "g", catch_up="tool:pay")
 
 
 SUITE = """

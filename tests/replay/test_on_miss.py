@@ -5,7 +5,7 @@ from attrs import evolve
 
 from cassettes.errors import BadInput
 from cassettes.model import Call
-from replay.on_miss import EVERYTHING_FAILS, missed, on_miss_rules
+from replay.on_miss import EVERYTHING_FAILS, on_miss_rules
 
 READ = Call("tool", "get_order", {}, effect="read")
 WRITE = evolve(READ, name="refund", effect="write")
@@ -53,7 +53,4 @@ def test_the_rules_are_told_as_they_were_given():
 
 
 def test_offline_lets_everything_fail():
-    assert missed(None, offline=True) is EVERYTHING_FAILS
     assert EVERYTHING_FAILS.action(READ) == ("fail", True)
-    with pytest.raises(BadInput, match="offline"):
-        missed("live", offline=True)

@@ -45,12 +45,12 @@ def blamed(home: Home, view: View) -> Blamed | None:
     """The bars of a trial from its forks; with everything live behind them, if there are such.
 
     Returns:
-        None if it was never forked, or only with an edited step.
+        None if it was never forked, or only with an edited step or under a policy.
 
     Raises:
         CassetteError: a cassette cannot be read.
     """
-    freezes = sorted({fork.freeze for fork in forks_of(home, view) if fork.edited is None})
+    freezes = sorted({fork.freeze for fork in forks_of(home, view) if fork.is_plain})
     if not freezes:
         return None
     read = blame(blame_of(home, view, freezes[0]))

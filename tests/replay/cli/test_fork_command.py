@@ -12,6 +12,7 @@ from cassettes.model import TrialId
 from replay.cli import main
 from replay.forks import blame_of
 from replay.home import Home
+from replay.runs import load_run
 
 SUITE = """
 from pathlib import Path
@@ -280,10 +281,70 @@ def test_a_world_that_lacks_a_frozen_write_is_not_asked(call, lost, ran):
     assert ran() == ["look 3"]
 
 
+def test_what_the_world_lacks_may_be_carried_out_first(call, lost, ran):
+    result = call("fork", "base/payer#0", "--at", 4, "-n", 2, "--catch-up", "tool:pay")
+    assert result.exit_code == 0
+    assert ran() == ["pay 5", "look 3"] * 2
+    assert "2 continuations from step 4 in base.fork-payer-0-at4-catch-up-tool=pay" in result.stderr
+    assert "frozen writes carried out before live calls: 2 x pay" in result.stderr
+    shown = call("show", "base.fork-payer-0-at4-catch-up-tool=pay/payer#0").stdout
+    assert "↻ pay (step 3) carried out → the same outcome" in shown
+    (fork,) = forked(call, "base/payer#0", "--at", 4, "-n", 3, "--catch-up", "tool:pay")["forks"]
+    assert fork["caught_up"] == {"pay": 1}
+    asked = ("--catch-up", "tool:pay", "--ignore-field", "tool:pay:at", "--run", "less")
+    assert forked(call, "base/payer#0", "--at", 4, "-n", 1, *asked)["forks"][0]["counted"] == 1
+
+
 def test_what_the_world_does_not_hold_is_unanswered(call, lost, choose):
     (fork,) = forked(call, lost, "--at", 1, "-n", 1, "--freeze", "tool:decide", "--freeze", "tool:look")["forks"]
     assert fork["counted"] == 1
     assert fork["trials"][0]["passed"] is False, "frozen, it decides as it did"
+
+
+def test_a_policy_decides_what_happens_after_the_step_and_not_before_it(call, lost, ran, tmp_path):
+    policy = tmp_path / "policy.toml"
+    policy.write_text('freeze = ["external"]\nrefuse = ["tool:look"]\n')
+    result = call("fork", "base/payer#0", "--at", 3, "-n", 1, "--policy", policy)
+    assert result.exit_code == 3
+    assert "1 stopped: the policy refuses tool look (step 4)" in result.stderr
+    assert ran() == [], "pay was answered from the recording, and look before the step, too"
+    policy.write_text('live = ["tool:look"]\n')
+    (fork,) = forked(call, "base/payer#0", "--at", 4, "-n", 1, "--policy", policy)["forks"]
+    assert fork["counted"] == 1
+    assert ran() == ["look 3"]
+    config = load_run(Home(tmp_path / "home"), fork["run"]).config
+    assert fork["run"] == f"base.fork-payer-0-at4-policy-{config['policy']['digest'][:6]}"
+    assert config["policy"]["content"] == {"live": ["tool:look"]}
+    assert config["mode"] == "fork"
+    header = tt.open(f"{fork['run']}/payer#0", home=tmp_path / "home").cassette.header
+    assert header.config["policy"] == {"name": "policy.toml", "digest": config["policy"]["digest"]}
+
+
+def test_a_fork_under_a_policy_is_not_counted_with_the_others(call, lost, tmp_path):
+    policy = tmp_path / "policy.toml"
+    policy.write_text('ignore = ["tool:look:x"]\n')
+    forked(call, lost, "--at", 1, "-n", 2, "--policy", policy)
+    assert blame_of(Home(tmp_path / "home"), TrialId.parse(lost)) == []
+    forked(call, lost, "--at", 1, "-n", 1)
+    assert [bar.counted for bar in blame_of(Home(tmp_path / "home"), TrialId.parse(lost))] == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "told"),
+    [
+        ('freeze = ["external"]', ["--freeze", "tool"], "policy.toml says freeze already"),
+        ('emulate = ["tool:look"]', [], "name it with --emulator MODEL"),
+        ('catch_up = ["tool"]', [], "policy.toml: catch_up: 'tool' names no tool"),
+        ("offline = true", ["--on-miss", "live"], "offline lets no frozen call go live"),
+        ("nonsense = 1", [], "unknown key 'nonsense'"),
+    ],
+)
+def test_a_policy_that_cannot_be_used_is_told(call, lost, tmp_path, text, options, told):
+    policy = tmp_path / "policy.toml"
+    policy.write_text(f"{text}\n")
+    result = call("fork", lost, "--at", 1, "--policy", policy, *options)
+    assert result.exit_code == 2
+    assert told in result.stderr
 
 
 # -- several steps -----------------------------------------------------------------------------------------------------
