@@ -40,6 +40,7 @@ from .prefix import Prefix
 from .proxy import TrialInvitation
 from .recording import Context
 from .repeat import CatchUp, Repeat
+from .spending import billed_part
 from .state import Misfit
 from .strands import Strands
 from .throttle import Throttle
@@ -71,6 +72,7 @@ class Session:
         injecting: what the task puts into results of tools, if anything.
         misdeclared: tools that are declared reads, and changed the tracked state, with how often.
         verdicts: how often each kind of answer was given to calls that are frozen by the policy.
+        live_model_calls: as far as costs and the ending are told from them, without their arguments.
         unattributed: calls of this process that belonged to no trial while this one was active (see `watching`).
         escaped_work: processes that the trial started: what they call is not seen.
         catch_up: what was carried out before live calls.
@@ -376,7 +378,7 @@ class Session:
             self._emulation.happened(kept)
         self._decider.happened(ticket, kept)
         if ticket.call.kind == "model" and ticket.origin.live:
-            self.live_model_calls.append(interaction)
+            self.live_model_calls.append(billed_part(interaction))
             if self._throttle is not None:
                 self._throttle.heed(outcome)
 

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from cassettes.errors import BadInput
-from cassettes.model import Error, Interaction
+from cassettes.model import Call, Error, Interaction
 
 from .prices import CURRENCY, Price, PriceList
 
-__all__ = ["Cost", "Price", "Spent", "cost_of", "is_billed", "merged", "money", "priced", "spent_by"]
+__all__ = ["Cost", "Price", "Spent", "billed_part", "cost_of", "is_billed", "merged", "money", "priced", "spent_by"]
 
 
 _UNKNOWN = "unknown"  # the name that importers give a model of which a file does not tell
@@ -134,6 +134,12 @@ def is_billed(interaction: Interaction) -> bool:
     reply = interaction.reply
     failed = isinstance(interaction.outcome, Error) or (reply is not None and reply.error is not None)
     return not (failed and _used(interaction).untold)
+
+
+def billed_part(interaction: Interaction) -> Interaction:
+    """A model call less its arguments, for who keeps many: each holds the whole conversation so far."""
+    call = interaction.call
+    return evolve(interaction, call=Call(call.kind, call.name, {}, actor=call.actor))
 
 
 def spent_by(interactions: Iterable[Interaction]) -> list[Spent]:

@@ -13,7 +13,10 @@ from click.testing import CliRunner
 
 import trialtape as tt
 from cassettes.errors import TrialStopped
+from cassettes.model import Reply, Usage
 from replay.cli import main
+from replay.spending import Price, cost_of
+from tests import factories
 
 ran: list[str] = []
 
@@ -505,3 +508,15 @@ def test_http_inside_a_live_tool_is_part_of_it(tmp_path, provider):
         assert fetch() == "/echo"
     assert provider.count == 1
     assert trial.verdicts == {"own": 1}
+
+
+def test_a_trial_in_progress_does_not_keep_the_conversations_of_its_calls(tmp_path):
+    told = [{"role": "user", "content": "a long story"}]
+    with tt.trial(run="r", task="t", home=tmp_path) as trial:
+        for _ in range(3):
+            trial.session.begin(factories.model_call(list(told))).done({"status": 200}, Reply("yes", usage=Usage(5, 7)))
+        kept = trial.session.live_model_calls
+    assert [dict(item.call.arguments) for item in kept] == [{}] * 3
+    assert cost_of(kept, {"gpt-x": Price(1e6, 1e6)}) == 3 * 12
+    assert trial.ending.status == "completed"
+    assert tt.open("r/t#0", home=tmp_path).messages(2) == told
