@@ -67,6 +67,8 @@ class Noise:
         components: variance of a verdict by source; its ``rest`` is of model and user together.
         share: the outside's share of the noise of a rerun: at least so much, as worlds share answers.
         shared: share of the frozen answers that worlds have in common (borrowed or extended), 0 to 1.
+        extended: frozen calls answered by what was called live after the recordings were made: where such a tool
+            drifts, its world is of two times.
         lacking: frozen calls without an exact answer; with any, the shares may be off in either direction.
         half_width: 95% half-width of pass^1 in a rerun of this suite with as many trials, everything live.
         half_width_frozen: the same with the outside frozen.
@@ -83,6 +85,7 @@ class Noise:
     components: Components
     share: NoiseShare
     shared: float | None
+    extended: int
     lacking: int
     half_width: float
     half_width_frozen: float | None
@@ -137,6 +140,7 @@ def noise_of(store: Store, run: str, *, score: str | None = None, errors: Errors
         components=components,
         share=share,
         shared=lent / (own + lent) if own + lent else None,
+        extended=verdicts["extended"],
         lacking=sum(verdicts[name] for name in _LACKING),
         half_width=half,
         half_width_frozen=_without(half, share),

@@ -53,6 +53,11 @@ def _shares(found: Noise) -> Iterator[str]:
     yield f"{found.user.why}{compared}"
     if found.shared:
         yield f"at least, because {found.shared:.0%} of the frozen answers are shared between worlds"
+    if found.extended:
+        yield (
+            f"{found.extended} answers were called live after the recordings were made: where such a tool drifts, its "
+            "worlds mix two times"
+        )
     if found.lacking:
         yield f"{found.lacking} frozen calls had no exact answer: the shares may be off in either direction"
 

@@ -120,3 +120,13 @@ def test_a_design_that_cannot_tell_the_user_is_refused_before_it_runs(call, tmp_
     )
     assert done.exit_code == 2
     assert "2 user seeds and 3 trials in each world cannot tell the user apart" in done.stderr
+
+
+def test_answers_that_were_called_live_later_are_told(call, nested):
+    file = nested("--worlds", 3, "-n", 2)
+    file.write_text(SUITE.replace("quote(self.trial.task.id)", "quote(self.trial.task.id + '!')"))
+    options = ("--source", "base", "--freeze", "external", "--worlds", 3, "-n", 2)
+    assert call("run", file, "--run", "later", *options).exit_code == 0
+    told = call("lab", "noise", "later").stdout
+    assert re.search(r"24 answers were called live after the recordings .* its worlds mix two times", told)
+    assert json.loads(call("lab", "noise", "later", "--json").stdout)["extended"] == 24
