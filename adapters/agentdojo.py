@@ -1,7 +1,8 @@
 """AgentDojo: its tools, as a pipeline calls them, and models that make no HTTP calls of their own.
 
 `FunctionsRuntime.run_function` is the one place through which pipelines run tools. A call that is an argument of
-another one is recorded before it, as a call of its own. Tools act on the environment of their task alone.
+another one is recorded before it, as a call of its own. Tools act on the environment of their task alone; what a call
+changed in it is kept with the call, so that a frozen one changes it too, whether the trial tracks it or not.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata, util
 from typing import Any, Final
 
-from cassettes.model import Call, Reply, ToolRequest
+from cassettes.errors import UnkeepableValue
+from cassettes.model import Call, Changed, Reply, ToolRequest
 from cassettes.recorder import Recorder, current, hand_out, passed_by, perform
+from cassettes.values import pack
 
 from .agentdojo_effects import effect_of
 from .patches import Patches
@@ -81,17 +84,43 @@ def _recording(library: Any) -> Callable[[Any], Any]:
                         raise
                     return "", f"{type(error).__name__}: {error}"
             call = Call("tool", function, dict(kwargs), effect=effect_of(function), external=False)
+            before = _parts_of(env) if call.may_write else {}
 
-            def live() -> dict[str, Any]:
+            def live() -> Any:
                 result, problem = original(self, env, function, kwargs, raise_on_error)
-                return {"result": result, "error": problem}
+                told = {"result": result, "error": problem}
+                now = _parts_of(env) if before else {}
+                changes = {name: vars(env)[name] for name, packed in now.items() if before.get(name) != packed}
+                return Changed(told, changes) if changes else told
 
-            told = perform(recorder, call, live)
+            outcome = perform(recorder, call, live)
+            told = outcome.result if isinstance(outcome, Changed) else outcome
+            if isinstance(outcome, Changed):
+                _change(env, outcome.arguments)
             return told["result"], told["error"]
 
         return run_function
 
     return make
+
+
+def _parts_of(env: Any) -> dict[str, bytes]:
+    """The parts of an environment, packed; those that have no lossless form are not watched."""
+    packed = {}
+    for name, part in vars(env).items() if hasattr(env, "__dict__") else ():
+        try:
+            packed[name] = pack(part)
+        except UnkeepableValue:
+            continue
+    return packed
+
+
+def _change(env: Any, parts: Mapping[str, Any]) -> None:
+    """Change an environment as a tool did; live, and where the trial tracks it, it is so already."""
+    now = _parts_of(env)
+    for name, part in parts.items():
+        if now.get(name) != pack(part):
+            vars(env)[name] = part
 
 
 def recorded_model(element: Any, name: str | None = None) -> Any:

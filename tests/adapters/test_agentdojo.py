@@ -146,6 +146,33 @@ def test_a_frozen_call_changes_the_environment_as_it_was_changed(tmp_path):
         assert t.state == {"balance": 6}
 
 
+class Environment:
+    """As the library's: parts with names."""
+
+    def __init__(self):
+        self.bank, self.lock, self.note = {"balance": 10}, object(), "n"
+
+
+def pay(env, amount):
+    env.bank["balance"] -= amount
+    env.note = "paid"
+    return "paid"
+
+
+def test_an_environment_that_no_trial_tracks_is_changed_by_frozen_calls_too(tmp_path):
+    runtime = FunctionsRuntime(send_money=pay, get_balance=lambda env: env.bank["balance"])
+
+    def agent(env):
+        told = runtime.run_function(env, "send_money", {"amount": 4})
+        return told, runtime.run_function(env, "get_balance", {}), env.bank, env.note
+
+    with tt.trial(run="r", task="t", home=tmp_path):
+        live = agent(Environment())
+    runtime.functions = {}
+    with tt.trial(run="again", task="t", replay="r/t#0", home=tmp_path):
+        assert agent(Environment()) == live == (("paid", None), (6, None), {"balance": 6}, "paid")
+
+
 # -- a model in this process -------------------------------------------------------------------------------------------
 
 

@@ -219,6 +219,30 @@ tell(
     assert found["verdicts"] == {"identical": 2}
 
 
+def test_a_program_s_own_run_of_a_task_has_the_same_verdict_when_everything_is_frozen(told):
+    found = told("""
+import trialtape as tt
+
+names = {"banking": ["user_task_0", "user_task_3"], "slack": ["user_task_1", "user_task_6"]}
+names |= {"travel": ["user_task_0"], "workspace": ["user_task_18", "user_task_26"]}
+found = []
+for name, tasks in names.items():
+    dojo = get_suite("v1.2.2", name)
+    for task in map(dojo.get_user_task_by_id, tasks):
+        trial = f"{name}-{task.ID}"
+        with tt.trial(run="own", task=trial, home=home):
+            live = dojo.run_task_with_pipeline(GroundTruthPipeline(task), task, None, {})
+        with tt.trial(run="again", task=trial, replay=f"own/{trial}#0", home=home):
+            frozen = dojo.run_task_with_pipeline(GroundTruthPipeline(task), task, None, {})
+        writes = sum(s.call.effect == "write" for s in tt.open(f"own/{trial}#0", home=home).steps)
+        found.append([live[0], frozen[0], writes])
+tell(found=found)
+""")
+    assert len(found["found"]) == 7
+    assert all(live and frozen for live, frozen, _ in found["found"])
+    assert sum(writes > 0 for *_, writes in found["found"]) >= 5
+
+
 def test_imported_logs_are_made_again_too(told):
     found = told("""
 from agentdojo.agent_pipeline import GroundTruthPipeline
