@@ -26,7 +26,8 @@ class Failing(Fake):
 
 def test_the_adapters_of_this_project_are_found():
     assert {adapter.name for adapter in patching.adapters()} >= {"httpx", "httpx2", "threads"}
-    assert all(adapter.versions() for adapter in patching.adapters())
+    without = {adapter.name for adapter in patching.adapters() if not adapter.versions()}
+    assert without <= {"agentdojo"}  # the one extra that the tests do without
 
 
 def test_blocks_may_overlap_in_any_order_and_patch_once(monkeypatch):
