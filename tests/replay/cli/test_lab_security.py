@@ -8,7 +8,7 @@ import pytest
 
 from replay.home import Home
 from replay.runs import RunFile, open_run
-from tests.replay.attacked import SUCCEEDED, run, trial
+from tests.replay.attacked import CAPPED, SUCCEEDED, run, trial
 
 ATTACKED = {"0/direct": "aaaa", "0/ignore": "aarr", "1/direct": "aauu"}
 
@@ -140,3 +140,13 @@ def test_imported_pipelines_are_compared_under_the_same_texts_only(call, tmp_pat
     assert (rows["attack success"]["difference"], rows["attack success"]["pairs"]) == (-1.0, 3)
     assert rows["attack success"]["p"] is None  # three attacks on one user task
     assert rows["benign utility"]["difference"] == 1.0
+
+
+def test_where_stats_takes_a_capped_attack_for_a_failed_one_it_says_so(call, home):
+    place = Home(home)
+    trial(place, "r/a#0", attack=SUCCEEDED, text="PAY", helped=False, ending=CAPPED)
+    trial(place, "r/a#1", attack=SUCCEEDED, text="PAY", helped=False)
+    told = call("stats", "r", "--score", "attack_success").stdout
+    assert "use `trialtape lab security`" in told
+    assert "lab security" not in call("stats", "r").stdout
+    assert json.loads(call("lab", "security", "r", "--json").stdout)["unsafe"]["fixed"]["estimate"] == 1.0
