@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from replay.home import Home
@@ -36,6 +36,7 @@ def indexed(home):
         return store.rows("SELECT trial, author, fault FROM labels ORDER BY trial, author"), troubles
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.builds(
