@@ -83,7 +83,13 @@ __all__ = ["carry_out", "command"]
 @click.option("--effects", metavar="FILE", help="What tools do, declared in a file; see `trialtape lab effects`.")
 @click.option("--emulator", metavar="MODEL", help="Plays the tools that --on-miss emulate means.")
 @click.option("--policy", metavar="FILE", help="What is frozen, live or refused, and all of the above, in one file.")
-@click.option("--seed", type=int, default=0, show_default=True, help="From which each trial's seed is made.")
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="From which each trial's seed is made, and the order for --sequential.",
+)
 @takes_arms
 @json_option
 @click.pass_context
@@ -93,6 +99,9 @@ def command(ctx: click.Context, /, suite: str | None, task: str | None, as_json:
     Finished trials are not run again; those that were interrupted are set aside and replaced. The tasks, --freeze,
     --source, --worlds, --user-seeds, --on-miss, --catch-up, --ignore, --ambient, --effects, --emulator, --policy,
     --seed and --timeout belong to the run: other values need another name.
+
+    With --ab two arms are run side by side, each a run of its own, and compared; with --margin the second is held to
+    the first: exit code 0 for PASS, 1 for FAIL, 6 for UNDECIDED.
     """
     program: tuple[str, ...] = ctx.meta["program"]
     if (suite is None) == (not program):
