@@ -72,10 +72,14 @@ class CatchUp:
         self._redactor = redactor
         self._ignore = ignore
 
-    @property
-    def halt(self) -> TrialtapeError | None:
-        """Why the trial was stopped."""
-        return self._trial.halt
+    def see_that_it_goes_on(self) -> None:
+        """The trial is still in progress.
+
+        Raises:
+            TrialStopped: it is not.
+        """
+        if self._trial.halt is not None or self._trial.closed:
+            raise TrialStopped(self._trial.halt or Refused("the trial has ended"))
 
     def ticket(self, write: FrozenWrite) -> SessionTicket:
         """What encloses the calls inside of a write while it is carried out: they are its children."""
@@ -92,7 +96,7 @@ class CatchUp:
             TrialStopped: its outcome is another than the agent was told, or the trial was stopped meanwhile.
         """
         if self._trial.closed:
-            raise TrialStopped(self.halt or Refused("the trial has ended"))
+            self.see_that_it_goes_on()
         other = other_outcome(write, outcome, self._redactor, self._ignore) or self._second_change(before)
         told, found = other or (None, {})
         what = {"step": write.ticket.step, "before": before.step, "name": write.call.name, "other": told}
@@ -103,8 +107,7 @@ class CatchUp:
             why = f"{write.told} came out otherwise than the agent was told: {told}"
             self.give_up(before, why, {**what, **found})
         write.state = "done"
-        if self.halt is not None:
-            raise TrialStopped(self.halt)
+        self.see_that_it_goes_on()
 
     def give_up(self, before: SessionTicket, why: str, report: Mapping[str, Any]) -> NoReturn:
         """The call that waits for a write cannot go live.
@@ -226,8 +229,7 @@ class Repeat:
                 self.write.over.set()
 
     def _see_that_it_goes_on(self) -> None:
-        if self._catch_up.halt is not None:
-            raise TrialStopped(self._catch_up.halt)
+        self._catch_up.see_that_it_goes_on()
         if self.write.state == "broken":
             self._refuse("was interrupted while it was carried out")
 

@@ -671,6 +671,24 @@ def test_a_sync_read_cannot_wait_for_an_async_write(recorded, frozen):
     assert not outside.done
 
 
+def test_a_sync_read_does_not_wait_for_a_task_of_its_own_loop(recorded, frozen):
+    recorded(lambda outside: asyncio.run(awritten(outside)))
+    outside = Outside()
+
+    async def agent():
+        await awritten(outside)
+        task = asyncio.create_task(outside.aget("a"))
+        await asyncio.sleep(0)  # the task has begun to carry aput out, which waits for its turn
+        try:
+            outside.get("a")
+        finally:
+            await asyncio.gather(task, return_exceptions=True)
+
+    told = r"aput \(step 0\) is being carried out by a task that waits for this very call"
+    with pytest.raises(Unanswered, match=told), frozen():
+        asyncio.run(agent())
+
+
 def test_a_catch_up_that_its_caller_cancels_is_not_trusted_afterwards(trial):
     class Slow:
         @tt.tool(effect="write")
