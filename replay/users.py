@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from attrs import field, frozen
 
+from cassettes.canonical import digest
 from cassettes.errors import BadInput
 
 from .dialogue import Act, Heard, Party
@@ -38,6 +40,27 @@ class _Script:
         return Act(line if isinstance(line, str) else self.dice.choice(list(line)))
 
 
+@frozen
+class _Scripted:
+    """Makes the user of each trial."""
+
+    lines: Callable[[Trial], Sequence[Line]] | Sequence[Line]
+    last: str
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What belongs to the run's configuration; what a function says is known by the version that it is given."""
+        script = "of each trial" if callable(self.lines) else digest(repr([*self.lines]))[:8]
+        return {"script": script, "last": self.last}
+
+    def __call__(self, trial: Trial) -> Party:
+        """The user of this trial."""
+        chosen = tuple(self.lines(trial) if callable(self.lines) else self.lines)
+        if any(not isinstance(line, str | Act) and not line for line in chosen):
+            raise BadInput(f"{trial.id}: a line of the script is an empty list; a text, or several, are needed")
+        return _Script(chosen, self.last, random.Random(trial.seed))  # noqa: S311  # a script, no secret
+
+
 def scripted(
     lines: Callable[[Trial], Sequence[Line]] | Sequence[Line], last: str = "###STOP###"
 ) -> Callable[[Trial], Party]:
@@ -49,13 +72,6 @@ def scripted(
         last: said when there is no line left.
 
     Raises:
-        BadInput: a line is an empty list.
+        BadInput: in a trial: a line is an empty list.
     """
-
-    def made(trial: Trial) -> Party:
-        chosen = tuple(lines(trial) if callable(lines) else lines)
-        if any(not isinstance(line, str | Act) and not line for line in chosen):
-            raise BadInput(f"{trial.id}: a line of the script is an empty list; a text, or several, are needed")
-        return _Script(chosen, last, random.Random(trial.seed))  # noqa: S311  # a script, no secret
-
-    return made
+    return _Scripted(lines, last)

@@ -9,6 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from cassettes.model import Cancelled, Error, Interaction, Outcome, Stream, Value
+from replay.conversation import speaker_of, unreplied
 from replay.view import Step, View, messages_of
 
 __all__ = ["ending_lines", "outcome_text", "overview", "step_lines", "step_text"]
@@ -47,8 +48,9 @@ def overview(view: View) -> Iterator[Text]:
 
 def step_lines(view: View, width: int) -> Iterator[Text]:
     """A line for each step: who was asked what, and what came back."""
-    said = [m.data for m in view.marks if m.kind == "message" and "step" in m.data]
-    known = {view.task.instruction, *(data["content"] for data in said)}
+    marked = [m.data["content"] for m in view.marks if m.kind == "message"]
+    known = {view.task.instruction, *marked}
+    said = [m.data for m in unreplied(view.marks, (s.interaction for s in view.steps)) if "step" in m.data]
     for step in view.steps:
         while said and said[0]["step"] <= step.number:
             yield _said(said.pop(0), width)
@@ -225,7 +227,7 @@ def _reply(step: Step) -> str:
 
 
 def _said(data: dict[str, Any], width: int) -> Text:
-    return Text(f"     ○ {data['role']:<6} ", "green") + Text(_line(data["content"] or "", width))
+    return Text(f"     ○ {speaker_of(data['role']):<6} ", "green") + Text(_line(data["content"] or "", width))
 
 
 def _line(text: str, width: int) -> str:

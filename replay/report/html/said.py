@@ -9,6 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from cassettes.model import Mark, Value
+from replay.conversation import unreplied
 from replay.view import Step, View, messages_of
 
 __all__ = ["PROMPT_OF", "Said", "said_before"]
@@ -36,6 +37,7 @@ def said_before(view: View) -> dict[int | None, list[Said]]:
     found: dict[int | None, list[Said]] = {}
     marked = _marked(view)
     known = {said.text for _, said in marked} | {view.task.instruction}
+    known |= {str(mark.data.get("content")) for mark in view.marks if mark.kind == "message"}
     known |= {step.text for step in view.steps if step.text}
     known |= {text for step in view.steps if step.call.kind in {"tool", "http"} for text in _outcome_texts(step)}
     for at, said in marked:
@@ -58,7 +60,8 @@ def said_before(view: View) -> dict[int | None, list[Said]]:
 
 
 def _marked(view: View) -> list[tuple[int, Said]]:
-    marks: list[Mark] = [mark for mark in view.marks if mark.kind == "message" and mark.data.get("content")]
+    apart = unreplied(view.marks, (step.interaction for step in view.steps))
+    marks: list[Mark] = [mark for mark in apart if mark.data.get("content")]
     return [(mark.data.get("step", 0), Said(str(mark.data["role"]), str(mark.data["content"]))) for mark in marks]
 
 
