@@ -18,7 +18,17 @@ from .view import View, messages_of
 
 __all__ = ["DECISIVE", "SETTINGS", "SettingChange", "changed_settings", "served_models", "settings_of"]
 
-DECISIVE: Final = ("model", "user-model", "other-models", "parameters", "caps", "scorer", "freezing")
+DECISIVE: Final = (
+    "model",
+    "user-model",
+    "other-models",
+    "parameters",
+    "mode",
+    "dialogue",
+    "caps",
+    "scorer",
+    "freezing",
+)
 """Settings that must be the same in both runs, unless a difference in them is what is being tried."""
 
 SETTINGS: Final = (*DECISIVE, "prompt", "tools", "seed", "git", "packages", "suite")
@@ -38,6 +48,7 @@ _NO_PARAMETERS = {"model", "stream", "stream_options", "user", "metadata"}  # wh
 _DECIDED = ("freeze", "live", "emulate", "refuse", "on_miss", "ignore", "effects", "emulator", "policy")
 _FREEZING = (*_DECIDED, "source", "worlds", "fork")
 _PLAIN_MODES = {None, "record", "import", "freeze"}  # what "freeze" freezes is told beside it
+_ALONE = "no-user"  # how the modes of a dialogue begin that have no user
 _SYSTEM_ARGUMENTS = ("system", "instructions", "system_instruction", "systemInstruction")
 _SYSTEM_ROLES = {"system", "developer"}
 
@@ -86,6 +97,7 @@ def settings_of(store: Store, file: RunFile, score: str, tasks: Collection[str])
         parameters.setdefault(row["actor"], set()).add(_parameters(row["arguments"]))
     prompts, tools = _prompts_and_tools(store, file.name, tasks)
     config, about = file.config, file.about
+    dialogue = config.get("dialogue") or {}
     freezing = {name: config[name] for name in _FREEZING if config.get(name)}
     if config.get("mode") not in _PLAIN_MODES:
         freezing["mode"] = config["mode"]
@@ -95,10 +107,9 @@ def settings_of(store: Store, file: RunFile, score: str, tasks: Collection[str])
         "other-models": sorted(
             name for actor, used in models.items() if actor not in {"agent", "user"} for name in used
         ),
-        "parameters": {
-            **{actor: sorted(used) for actor, used in sorted(parameters.items()) if used - {"{}"}},
-            **({"dialogue": config["dialogue"]} if config.get("dialogue") else {}),
-        },
+        "parameters": {actor: sorted(used) for actor, used in sorted(parameters.items()) if used - {"{}"}},
+        "mode": dialogue.get("mode"),
+        "dialogue": {name: value for name, value in dialogue.items() if name != "mode"},
         "caps": {name: config.get(name) for name in ("timeout", "caps", "max_steps") if config.get(name) is not None},
         "scorer": score,
         "freezing": {**freezing, "recordings": digest(dict(file.pool))[:8]} if freezing else {},
@@ -130,10 +141,18 @@ def served_models(store: Store, run: str) -> tuple[str, ...]:
 def changed_settings(
     a: Mapping[str, Any], b: Mapping[str, Any], named: Collection[str] = ()
 ) -> tuple[SettingChange, ...]:
-    """The settings that differ, in the order of `SETTINGS`."""
+    """The settings that differ, in the order of `SETTINGS`; that a mode without a user has none is no other difference."""
+    if a["mode"] != b["mode"] and any(str(side["mode"]).startswith(_ALONE) for side in (a, b)):
+        a, b = _less_the_user(a), _less_the_user(b)
     return tuple(
         SettingChange(name, *_shortly(name, a[name], b[name]), name in named) for name in SETTINGS if a[name] != b[name]
     )
+
+
+def _less_the_user(settings: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = {actor: used for actor, used in settings["parameters"].items() if actor != "user"}
+    dialogue = {name: value for name, value in settings["dialogue"].items() if name not in {"user", "opening"}}
+    return {**settings, "user-model": [], "parameters": parameters, "dialogue": dialogue}
 
 
 def _shortly(name: str, a: Any, b: Any) -> tuple[str, str]:
