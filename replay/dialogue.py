@@ -7,7 +7,7 @@ are counted alike for every agent, and whatever a party does with a model is its
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Final, Literal, Protocol
 
@@ -73,12 +73,16 @@ class Heard:
     plan: str | None = None
 
 
+def _requests(given: Iterable[Request]) -> tuple[Request, ...]:
+    return tuple(given)
+
+
 @frozen
 class Act:
     """What a party does: it says something, or calls tools. A text beside calls is kept, and not said."""
 
     text: str = ""
-    calls: tuple[Request, ...] = ()
+    calls: tuple[Request, ...] = field(default=(), converter=_requests)
 
 
 class Party(Protocol):

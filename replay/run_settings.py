@@ -44,7 +44,7 @@ WHERE t.run = ? AND t.idx = (SELECT MIN(idx) FROM trials o WHERE o.run = t.run A
   AND i.kind = 'model' AND i.actor = 'agent'
 GROUP BY t.task, t.id
 """
-_NO_PARAMETERS = {"model", "stream", "stream_options", "user", "metadata"}  # who asks, and how the answer travels
+_NO_PARAMETERS = {"model", "stream", "stream_options", "user", "metadata", "seed"}  # who asks, how it travels, and luck
 _DECIDED = ("freeze", "live", "emulate", "refuse", "on_miss", "ignore", "effects", "emulator", "policy")
 _FREEZING = (*_DECIDED, "source", "worlds", "fork")
 _PLAIN_MODES = {None, "record", "import", "freeze"}  # what "freeze" freezes is told beside it
@@ -141,7 +141,7 @@ def served_models(store: Store, run: str) -> tuple[str, ...]:
 def changed_settings(
     a: Mapping[str, Any], b: Mapping[str, Any], named: Collection[str] = ()
 ) -> tuple[SettingChange, ...]:
-    """The settings that differ, in the order of `SETTINGS`; that a mode without a user has none is no other difference."""
+    """The settings that differ, in the order of `SETTINGS`; that a mode without a user has none is one difference."""
     if a["mode"] != b["mode"] and any(str(side["mode"]).startswith(_ALONE) for side in (a, b)):
         a, b = _less_the_user(a), _less_the_user(b)
     return tuple(

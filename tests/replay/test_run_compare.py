@@ -9,8 +9,8 @@ from attrs import evolve
 
 import trialtape as tt
 from cassettes.model import TrialId
-from replay.run_compare import compare_runs
 from replay.report.compare_text import compared_notes
+from replay.run_compare import compare_runs
 from replay.run_settings import DECISIVE, SETTINGS
 from replay.scorefile import append_scores
 from replay.stats import fixed_differences, paired_differences
