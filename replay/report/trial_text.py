@@ -85,7 +85,10 @@ def step_text(step: Step, width: int) -> Text:
         line.append(f"{_SIGNS['model']} {call.actor:<6} ", "blue" if call.actor == "agent" else "green")
         line.append(_line(_reply(step), width))
     else:
-        line.append(f"{_SIGNS[call.kind]} {call.name}", _STYLES[call.effect])
+        line.append(f"{_SIGNS[call.kind]} ", _STYLES[call.effect])
+        if call.actor != "agent":  # the user's own tools, in a dialogue
+            line.append(f"{call.actor}: ", "green")
+        line.append(call.name, _STYLES[call.effect])
         line.append(f" {_line(json.dumps(dict(call.arguments), ensure_ascii=False, default=repr), width * 2 // 5)}")
         failed = isinstance(step.outcome, Error)
         unanswered = failed and step.origin.verdict in {"stale", "missed"}

@@ -10,6 +10,7 @@ import pytest
 import trialtape as tt
 from replay.actors import current_actor
 from replay.home import Home
+from replay.report.trial_text import step_lines
 from replay.runs import load_run
 from replay.scoring import calls_tool, consent_before_write, ended_by
 
@@ -188,6 +189,7 @@ def test_the_user_has_tools_of_its_own_on_the_same_state(talk):
     )
     step = next(step for step in view.steps if step.call.name == "toggle")
     assert step.call.actor == "user"
+    assert any("user: toggle" in line.plain for line in step_lines(view, 80))
     assert view.state() == {"airplane mode": "off"}
     assert calls_tool("toggle")(view).passed is True
     assert ending(view) == ("completed", "user_stop")
