@@ -9,7 +9,9 @@ from typing import Any
 from rich.text import Text
 
 from cassettes.model import Cancelled, Error, Interaction, Outcome, Stream, Value
+from cassettes.values import Opaque
 from replay.conversation import speaker_of, unreplied
+from replay.plain import plain
 from replay.view import Step, View, messages_of
 
 __all__ = ["ending_lines", "outcome_text", "overview", "step_lines", "step_text"]
@@ -100,10 +102,12 @@ def step_text(step: Step, width: int) -> Text:
 
 
 def outcome_text(outcome: Outcome) -> str:
-    """What came back, as text."""
+    """What came back, as text; of an exception its class and text, also of a class that is not loaded."""
     match outcome:
         case Value() as returned:
             return _plain(returned.result)
+        case Error(Opaque() as unknown):
+            return f"{unknown.name.rpartition(':')[2]}: {_arguments(unknown.fields)}"
         case Error(error):
             return f"{type(error).__name__}: {error}"
         case Cancelled():
@@ -111,6 +115,15 @@ def outcome_text(outcome: Outcome) -> str:
         case Stream(_, chunks, complete, error):
             end = "" if complete else ", cut short" + (f" by {type(error).__name__}" if error else " by the consumer")
             return f"stream of {len(chunks)} chunks{end}"
+
+
+def _arguments(fields: Any) -> str:
+    """What an exception was made of: recorded as its arguments, and what was set on it."""
+    match fields:
+        case [tuple() as arguments, *_]:
+            return ", ".join(map(str, arguments))
+        case _:
+            return _plain(plain(fields))
 
 
 def evidence_lines(evidence: dict[str, Any], name: str = "") -> Iterator[str]:
