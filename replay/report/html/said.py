@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from cassettes.model import Mark, Value
-from replay.conversation import unreplied
+from replay.conversation import speaker_of, unreplied
 from replay.view import Step, View, messages_of
 
 __all__ = ["PROMPT_OF", "Said", "said_before"]
@@ -62,7 +62,10 @@ def said_before(view: View) -> dict[int | None, list[Said]]:
 def _marked(view: View) -> list[tuple[int, Said]]:
     apart = unreplied(view.marks, (step.interaction for step in view.steps))
     marks: list[Mark] = [mark for mark in apart if mark.data.get("content")]
-    return [(mark.data.get("step", 0), Said(str(mark.data["role"]), str(mark.data["content"]))) for mark in marks]
+    return [
+        (mark.data.get("step", 0), Said(speaker_of(str(mark.data["role"])), str(mark.data["content"])))
+        for mark in marks
+    ]
 
 
 def _outcome_texts(step: Step) -> list[str]:
