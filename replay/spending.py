@@ -114,10 +114,11 @@ class Cost:
         """Tokens and cost on one line."""
         if not self.calls:
             return "live model calls: none, so cost 0"
-        used = f"{self.input} tokens in, {self.output} out" if self.input or self.output else ""
+        if not self.input and not self.output:
+            return f"live model calls: {self}"
         shares = "; ".join(f"{actor} {share.share()}" for actor, share in self.shares.items())
-        told = " ".join(part for part in (used, f"({shares})" if shares else "") if part)
-        return f"live model calls: {told}{', ' if told else ''}{self}"
+        used = f"{self.input} tokens in, {self.output} out" + (f" ({shares})" if shares else "")
+        return f"live model calls: {used}, {self}"
 
     def share(self) -> str:
         """What one actor used, and cost where that is known, in short."""
