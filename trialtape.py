@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from replay.retrial import Retrial, retrial
     from replay.scoring import Score, scorer
     from replay.scoring.judge import judge
+    from replay.simulated import simulated
     from replay.suite import Price, Suite
     from replay.task_files import read_tasks
     from replay.tasks import Task, attacked
@@ -88,6 +89,7 @@ __all__ = [
     "scoring",
     "scripted",
     "session",
+    "simulated",
     "stats",
     "tool",
     "trial",
@@ -134,6 +136,7 @@ _MODULE_OF = {
     "scoring": "replay.scoring:",
     "scripted": "replay.users",
     "session": "replay.production",
+    "simulated": "replay.simulated",
     "stats": "replay.stats:",
     "tool": "adapters.functions",
     "trial": "replay.block",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from collections.abc import Iterator
@@ -12,13 +13,16 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from attrs import field, frozen
+import openai
+from attrs import evolve, field, frozen
 
-from examples.support import agent
+import trialtape as tt
+from examples.support.agent import TEMPERATURE
+from examples.support.policy import CUSTOMER
 from examples.support.provider import Provider
 from examples.support.server import serving
 from examples.support.shop import Shop
-from examples.support.suite import suite
+from examples.support.suite import USER_MODEL, dialogue, suite, tools
 from examples.support.tasks import TASKS
 from replay.home import Home
 from replay.noise import Noise, noise_of
@@ -73,9 +77,9 @@ def true_share(*, trials: int = 400, seed: int = 1) -> float:
         seed: of the model, and of the worlds.
     """
     outside = noise = 0.0
-    with _without_network(Provider(seed)) as said:
+    with _without_network(Provider(seed)) as talk:
         for task in TASKS:
-            cells = _simulated(task, trials, seed, said)
+            cells = _simulated(task, trials, seed, talk)
             chances = [(cell.chance, cell.passed / cell.trials, cell.trials) for cell in cells]
             mean = sum(chance * rate for chance, rate, _ in chances)
             noise += mean * (1 - mean)
@@ -156,7 +160,7 @@ class _Cell:
         return self.tally[1]
 
 
-def _simulated(task: Any, trials: int, seed: int, said: list[str]) -> list[_Cell]:
+def _simulated(task: Any, trials: int, seed: int, talk: tt.Dialogue) -> list[_Cell]:
     """The cells of a task: one if it asks nothing of the outside, else its two cases."""
     draws = random.Random(f"{seed}/{task.id}")
     asked: set[tuple[str, str]] = set()
@@ -165,7 +169,7 @@ def _simulated(task: Any, trials: int, seed: int, said: list[str]) -> list[_Cell
     while not cells or min(cell.trials for cell in cells) < trials:
         for _ in range(max(10, trials // 2)):
             world = 2 * draws.getrandbits(30)  # of even seeds the demo's agent asks without streaming
-            outcomes.append((world, _passes(task, world, said, asked)))
+            outcomes.append((world, _passes(task, world, talk, asked)))
         cells = _cells(outcomes, asked)
     return cells
 
@@ -198,46 +202,60 @@ def _decides(tool: str, argument: str, world: int) -> bool:
     return bool(shop.shipping_quote(argument)["price"] > LIMIT)
 
 
-def _passes(task: Any, world: int, said: list[str], asked: set[tuple[str, str]]) -> bool:
+@frozen
+class _Trial:
+    """As much of a trial as the demo's dialogue uses; it keeps what the agent said, and which tools it called."""
+
+    task: Any
+    state: Any
+    seed: int
+    settings: dict[str, Any] = field(factory=dict)
+    said: list[str] = field(factory=list)
+    called: list[str] = field(factory=list)
+
+    def message(self, role: str, content: str) -> None:
+        if role == "assistant":
+            self.said.append(content)
+
+    def completed(self, reason: str) -> None:
+        """Nothing: a capped trial is checked here like any other."""
+
+    capped = completed
+
+
+def _passes(task: Any, world: int, talk: tt.Dialogue, asked: set[tuple[str, str]]) -> bool:
     """Whether the demo's agent passes the task in this world."""
-    state = task.state()
-    called: list[str] = []
-    said.clear()
-    trial = SimpleNamespace(task=task, state=state, seed=world, settings={}, capped=str)
-    with patch.object(agent, "_run_tool", _noting(called, asked)):
-        agent.run_agent(trial)  # type: ignore[arg-type]
-    steps = [SimpleNamespace(number=n, call=SimpleNamespace(kind="tool", name=name)) for n, name in enumerate(called)]
-    view: Any = SimpleNamespace(task=task, tracks_state=True, state=lambda: state, agent_messages=said, steps=steps)
+    trial: Any = _Trial(task, task.state(), world)
+
+    def noting(name: str, tool: Any) -> Any:
+        def called(**arguments: Any) -> Any:
+            trial.called.append(name)
+            if name in OUTSIDE:
+                asked.add((name, next(iter(arguments.values()))))
+            return tool(**arguments)
+
+        return called
+
+    evolve(talk, tools=lambda made: {name: noting(name, tool) for name, tool in tools(made).items()})(trial)
+    called = enumerate(trial.called)
+    steps = [SimpleNamespace(number=n, call=SimpleNamespace(kind="tool", name=name)) for n, name in called]
+    view: Any = SimpleNamespace(
+        task=task, tracks_state=True, state=lambda: trial.state, agent_messages=trial.said, steps=steps
+    )
     return task_checks(view).passed is True
 
 
-def _noting(called: list[str], asked: set[tuple[str, str]]) -> Any:
-    real = agent._run_tool  # noqa: SLF001  # the benchmark listens where the demo's agent runs its tools
-
-    def run(shop: Shop, name: str, arguments: str) -> str:
-        called.append(name)
-        if name in OUTSIDE:
-            asked.add((name, next(iter(agent.json.loads(arguments).values()))))
-        return real(shop, name, arguments)
-
-    return run
-
-
 @contextmanager
-def _without_network(provider: Provider) -> Iterator[list[str]]:
-    """The demo's agent talks to the provider in this process; gives what its model said in the trial so far."""
-    said: list[str] = []
+def _without_network(provider: Provider) -> Iterator[tt.Dialogue]:
+    """The demo's dialogue, in which both sides talk to the provider in this process."""
 
-    def create(**given: Any) -> Any:
-        body = {name: value for name, value in given.items() if value is not agent.openai.omit}
+    def create(**body: Any) -> Any:
         answer = provider.answer(body)
-        if body["model"] == "shop-agent-1" and answer.text:
-            said.append(answer.text)
         calls = [
             SimpleNamespace(
                 id=identity,
                 type="function",
-                function=SimpleNamespace(name=call.name, arguments=agent.json.dumps(call.arguments)),
+                function=SimpleNamespace(name=call.name, arguments=json.dumps(call.arguments)),
             )
             for identity, call in answer.calls
         ]
@@ -259,5 +277,6 @@ def _without_network(provider: Provider) -> Iterator[list[str]]:
         def __exit__(self, *_: object) -> None:
             pass
 
-    with patch.object(agent.openai, "OpenAI", Client), patch.dict(os.environ, {"SHOP_DRIFT": "1"}):
-        yield said
+    user = tt.simulated(USER_MODEL, CUSTOMER, temperature=TEMPERATURE, client=Client())
+    with patch.object(openai, "OpenAI", Client), patch.dict(os.environ, {"SHOP_DRIFT": "1"}):
+        yield evolve(dialogue, user=user)

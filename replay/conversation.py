@@ -9,7 +9,7 @@ from attrs import frozen
 
 from cassettes.model import Interaction, Mark
 
-__all__ = ["Turn", "turns_of"]
+__all__ = ["Turn", "speaker_of", "turns_of", "unreplied"]
 
 Speaker = Literal["user", "agent"]
 
@@ -41,6 +41,30 @@ def turns_of(marks: Iterable[Mark], interactions: Iterable[Interaction]) -> list
     replied = [turn for turn in _replies(interactions) if turn.who not in speakers]
     # A mark says how many steps had begun, so what was replied at the last of them came before it.
     return sorted((turn for turn in (*replied, *marked) if turn.text), key=lambda turn: turn.before)
+
+
+def speaker_of(role: str) -> str:
+    """Who speaks in messages of this role; another role is its own name."""
+    return _ROLES.get(role, role)
+
+
+def unreplied(marks: Iterable[Mark], interactions: Iterable[Interaction]) -> list[Mark]:
+    """The messages that were marked, less those that say what a model had just replied for that side.
+
+    A dialogue marks all that is said; where a model said it, its step shows it already.
+    """
+    replies = list(_replies(interactions))
+    found = []
+    for mark in marks:
+        if mark.kind != "message":
+            continue
+        who, at = speaker_of(mark.data["role"]), mark.data.get("step", 0)
+        last = next((turn for turn in reversed(replies) if turn.who == who and turn.before <= at), None)
+        if last is None or last.text != mark.data.get("content"):
+            found.append(mark)
+        else:
+            replies.remove(last)  # said twice, it is shown twice
+    return found
 
 
 def _replies(interactions: Iterable[Interaction]) -> Sequence[Turn]:

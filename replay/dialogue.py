@@ -7,7 +7,8 @@ are counted alike for every agent, and whatever a party does with a model is its
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Final, Literal, Protocol
 
 from attrs import field, frozen
@@ -18,7 +19,7 @@ from .actors import acting_as
 from .tasks import Task
 from .trial import Trial
 
-__all__ = ["MODES", "Act", "Dialogue", "Heard", "Party", "Request", "Result"]
+__all__ = ["MODES", "Act", "Dialogue", "Heard", "Made", "Party", "Request", "Result"]
 
 Mode = Literal["default", "no-user", "oracle-plan", "no-user-oracle-plan"]
 MODES: tuple[Mode, ...] = ("default", "no-user", "oracle-plan", "no-user-oracle-plan")
@@ -34,11 +35,12 @@ class Request:
     """A tool call that a party asks for.
 
     Attributes:
+        arguments: by name; or the JSON text of that, as models give it: one that is no object is a failed call.
         id: the party's own, given back with the result.
     """
 
     name: str
-    arguments: Mapping[str, Any] = field(factory=dict)
+    arguments: Mapping[str, Any] | str = field(factory=dict)
     id: str | None = None
 
 
@@ -48,7 +50,7 @@ class Result:
 
     Attributes:
         text: what the tool returned; of something that is no text, its JSON.
-        failed: the tool does not exist, or raised; then ``text`` begins with ``Error``.
+        failed: the tool does not exist or raised, or the arguments were no JSON; then ``text`` begins with ``Error``.
     """
 
     request: Request
@@ -71,12 +73,16 @@ class Heard:
     plan: str | None = None
 
 
+def _requests(given: Iterable[Request]) -> tuple[Request, ...]:
+    return tuple(given)
+
+
 @frozen
 class Act:
     """What a party does: it says something, or calls tools. A text beside calls is kept, and not said."""
 
     text: str = ""
-    calls: tuple[Request, ...] = ()
+    calls: tuple[Request, ...] = field(default=(), converter=_requests)
 
 
 class Party(Protocol):
@@ -87,13 +93,18 @@ class Party(Protocol):
         ...
 
 
+Made = Party | AbstractContextManager[Party]
+"""A side, or a block that gives it: what it opens, such as a client, it closes when the trial is over."""
+
+
 @frozen
 class Dialogue:
     """The ``agent`` of a suite: it lets an agent and a user talk, and ends the trial as tau-bench does.
 
     Attributes:
         agent: makes the agent's side of a trial.
-        user: makes the user's side, which acts as ``user``; not needed in the no-user modes.
+        user: makes the user's side, which acts as ``user``; not needed in the no-user modes. Its attribute
+            ``settings``, if it has one, belongs to the run's configuration.
         tools: makes the agent's tools for a trial, by name, such as methods of an object on ``trial.state``.
         user_tools: likewise the user's own, on the same state or another: dual control.
         opening: what the agent says first; empty: the user begins by itself.
@@ -106,8 +117,8 @@ class Dialogue:
         versions: of what else decides: the user's prompt, guidelines, the policy; part of the run's configuration.
     """
 
-    agent: Callable[[Trial], Party]
-    user: Callable[[Trial], Party] | None = None
+    agent: Callable[[Trial], Made]
+    user: Callable[[Trial], Made] | None = None
     tools: Callable[[Trial], Tools] = field(default=lambda _trial: {})
     user_tools: Callable[[Trial], Tools] = field(default=lambda _trial: {})
     opening: str = _OPENING
@@ -132,6 +143,7 @@ class Dialogue:
     @property
     def settings(self) -> dict[str, Any]:
         """What of it belongs to the run's configuration: two runs that differ in it are not alike."""
+        user: Mapping[str, Any] = getattr(self.user, "settings", {}) if self._has_user else {}
         return {
             "caps": {"max_actions": self.max_actions, "max_errors": self.max_errors},
             "dialogue": {
@@ -140,12 +152,17 @@ class Dialogue:
                 "stop": self.stop,
                 "terminal_tools": sorted(self.terminal_tools),
                 "versions": dict(self.versions),
+                **({"user": dict(user)} if user else {}),
             },
         }
 
     def __call__(self, trial: Trial) -> None:
         """Carry out one trial."""
-        _Talk(self, trial).go_on()
+        with ExitStack() as stack:
+            agent = _entered(stack, self.agent(trial))
+            with acting_as("user"):
+                user = _entered(stack, self.user(trial)) if self.user is not None and self._has_user else None
+            _Talk(self, trial, agent, user).go_on()
 
     @property
     def _has_user(self) -> bool:
@@ -159,19 +176,15 @@ class Dialogue:
         """What the agent is told of a task beforehand."""
         return self.plan(task) if self.plan is not None and self._has_plan else None
 
-    def user_for(self, trial: Trial) -> Party | None:
-        """The user's side; None in a mode without one."""
-        return self.user(trial) if self.user is not None and self._has_user else None
-
 
 class _Talk:
     """One dialogue in progress."""
 
-    def __init__(self, dialogue: Dialogue, trial: Trial) -> None:
+    def __init__(self, dialogue: Dialogue, trial: Trial, agent: Party, user: Party | None) -> None:
         self._of = dialogue
         self._trial = trial
-        self._agent = dialogue.agent(trial)
-        self._user = dialogue.user_for(trial)
+        self._agent = agent
+        self._user = user
         self._tools = dialogue.tools(trial)
         self._user_tools = dialogue.user_tools(trial)
         self._actions = 0
@@ -243,8 +256,11 @@ class _Talk:
         tool = tools.get(request.name)
         if tool is None:
             return self._failed(request, f"Error: there is no tool {request.name!r}")
+        arguments = _arguments(request)
+        if arguments is None:
+            return self._failed(request, f"Error: the arguments are no JSON object: {request.arguments}")
         try:
-            return Result(request, _text(tool(**request.arguments)))
+            return Result(request, _text(tool(**arguments)))
         except Exception as error:  # noqa: BLE001  # a party's call: what goes wrong is told to it, and counted
             return self._failed(request, f"Error: {type(error).__name__}: {error}")
 
@@ -267,6 +283,21 @@ class _Talk:
             return False
         self._trial.capped(f"{self._actions} agent actions")
         return True
+
+
+def _entered(stack: ExitStack, made: Made) -> Party:
+    return stack.enter_context(made) if isinstance(made, AbstractContextManager) else made
+
+
+def _arguments(request: Request) -> Mapping[str, Any] | None:
+    """By name; None of a text that is no JSON object."""
+    if not isinstance(request.arguments, str):
+        return request.arguments
+    try:
+        found = json.loads(request.arguments or "{}")
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _text(result: Any) -> str:

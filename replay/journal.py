@@ -15,8 +15,7 @@ from cassettes.model import Call, Interaction, Mark, Patch, Value
 from cassettes.values import pack
 from cassettes.writer import CassetteWriter
 
-from .misses import misdeclared_told
-from .state import StateTracker
+from .state import StateTracker, paths_of
 
 __all__ = ["Journal"]
 
@@ -111,7 +110,7 @@ class Journal:
         if patch is not None and not call.may_write:
             self.misdeclared[call.name] += 1
             if self.misdeclared[call.name] == 1:
-                told = misdeclared_told(call, step, patch)
+                told = _misdeclared_told(call, step, patch)
                 _log.warning("%s", told)
                 self.mark("problem", told)
         return patch
@@ -124,3 +123,12 @@ class Journal:
         problem = UnkeepableValue(path, f"{error.reason} (step {step}, {call.name})")
         self.problems.append(problem)
         return problem
+
+
+def _misdeclared_told(call: Call, step: int, patch: Patch) -> str:
+    """A tool that is declared to change nothing, and after which the tracked state is another."""
+    where = ", ".join(list(paths_of(patch))[:3])
+    return (
+        f"step {step}: {call.name} is declared effect={call.effect!r}, but the tracked state changed while it ran, at "
+        f'{where}: declare effect="write"'
+    )

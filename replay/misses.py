@@ -17,7 +17,6 @@ from .worlds import Missing, World
 
 __all__ = [
     "frozen_write_report",
-    "misdeclared_told",
     "misfit_report",
     "miss_report",
     "not_live_reason",
@@ -124,15 +123,6 @@ def frozen_write_report(
         "catch_up": why,
     }
     return told, report
-
-
-def misdeclared_told(call: Call, step: int, patch: Patch) -> str:
-    """A tool that is declared to change nothing, and after which the tracked state is another."""
-    where = ", ".join(list(paths_of(patch))[:3])
-    return (
-        f"step {step}: {call.name} is declared effect={call.effect!r}, but the tracked state changed while it ran, at "
-        f'{where}: declare effect="write"'
-    )
 
 
 def misfit_report(step: int, call: Call, patch: Patch, trial: str | None) -> tuple[str, dict[str, Any]]:

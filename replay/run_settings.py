@@ -38,6 +38,8 @@ DECISIVE: Final = (
     "other-models",
     "parameters",
     "benchmark",
+    "mode",
+    "dialogue",
     "caps",
     "scorer",
     "freezing",
@@ -70,11 +72,12 @@ _BENCHMARK = (
     "voice",
 )
 _CAPS = ("timeout", "caps", "max_steps")
-_NO_PARAMETERS = {"model", "stream", "stream_options", "user", "metadata"}  # who asks, and how the answer travels
+_NO_PARAMETERS = {"model", "stream", "stream_options", "user", "metadata", "seed"}  # who asks, how it travels, and luck
 _ACTIONS = ("freeze", "live", "emulate", "refuse", "catch_up")
 _DECIDED = (*_ACTIONS, "on_miss", "ignore", "ignore_fields", "effects", "emulator", "policy")
 _FREEZING = (*_DECIDED, "source", "worlds", "user_seeds", "fork")
 _PLAIN_MODES = {None, "record", "import", "freeze"}  # what "freeze" freezes is told beside it
+_ALONE = "no-user"  # how the modes of a dialogue begin that have no user
 _SYSTEM_ARGUMENTS = ("system", "instructions", "system_instruction", "systemInstruction")
 _SYSTEM_ROLES = {"system", "developer"}
 
@@ -123,6 +126,7 @@ def settings_of(store: Store, file: RunFile, score: str, tasks: Collection[str])
         parameters.setdefault(row["actor"], set()).add(_parameters(row["arguments"]))
     prompts, tools = _prompts_and_tools(store, file.name, tasks)
     config, about = file.config, file.about
+    dialogue = config.get("dialogue") or {}
     freezing = {name: config[name] for name in _FREEZING if config.get(name)}
     if isinstance(config.get("policy"), str):  # of a benchmark: what the agent was told, and nothing of freezing
         del freezing["policy"]
@@ -137,10 +141,9 @@ def settings_of(store: Store, file: RunFile, score: str, tasks: Collection[str])
         "other-models": sorted(
             name for actor, used in models.items() if actor not in {"agent", "user"} for name in used
         ),
-        "parameters": {
-            **{actor: sorted(used) for actor, used in sorted(parameters.items()) if used - {"{}"}},
-            **({"dialogue": config["dialogue"]} if config.get("dialogue") else {}),
-        },
+        "parameters": {actor: sorted(used) for actor, used in sorted(parameters.items()) if used - {"{}"}},
+        "mode": dialogue.get("mode"),
+        "dialogue": {name: value for name, value in dialogue.items() if name != "mode"},
         "benchmark": benchmark_of(config),
         "caps": caps_of(config),
         "scorer": score,
@@ -156,6 +159,8 @@ def settings_of(store: Store, file: RunFile, score: str, tasks: Collection[str])
 
 def benchmark_of(config: Mapping[str, Any]) -> dict[str, Any]:
     """Which task set of which version an imported run tried, in which mode: what makes numbers of it comparable."""
+    if config.get("mode") != "import":
+        return {}
     told = {name: config[name] for name in _BENCHMARK if config.get(name) is not None}
     return told | ({"policy": config["policy"]} if isinstance(config.get("policy"), str) else {})
 
@@ -184,10 +189,18 @@ def served_models(store: Store, run: str) -> tuple[str, ...]:
 def changed_settings(
     a: Mapping[str, Any], b: Mapping[str, Any], named: Collection[str] = ()
 ) -> tuple[SettingChange, ...]:
-    """The settings that differ, in the order of `SETTINGS`."""
+    """The settings that differ, in the order of `SETTINGS`; that a mode without a user has none is one difference."""
+    if a["mode"] != b["mode"] and any(str(side["mode"]).startswith(_ALONE) for side in (a, b)):
+        a, b = _less_the_user(a), _less_the_user(b)
     return tuple(
         SettingChange(name, *_shortly(name, a[name], b[name]), name in named) for name in SETTINGS if a[name] != b[name]
     )
+
+
+def _less_the_user(settings: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = {actor: used for actor, used in settings["parameters"].items() if actor != "user"}
+    dialogue = {name: value for name, value in settings["dialogue"].items() if name not in {"user", "opening"}}
+    return {**settings, "user-model": [], "parameters": parameters, "dialogue": dialogue}
 
 
 def _shortly(name: str, a: Any, b: Any) -> tuple[str, str]:

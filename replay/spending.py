@@ -24,7 +24,7 @@ _UNKNOWN = "unknown"  # the name that importers give a model of which a file doe
 
 @define
 class Spent:
-    """What the billed calls of one model used.
+    """What the billed calls of one model used, on behalf of one actor.
 
     Attributes:
         untold: calls that did not tell their usage.
@@ -32,6 +32,7 @@ class Spent:
     """
 
     model: str
+    actor: str = "agent"
     calls: int = 0
     input: int = 0
     output: int = 0
@@ -41,7 +42,7 @@ class Spent:
     untold: int = 0
 
     def add(self, other: Spent) -> None:
-        """Count ``other`` in, which is of the same model."""
+        """Count ``other`` in."""
         self.calls += other.calls
         self.input += other.input
         self.output += other.output
@@ -70,6 +71,7 @@ class Cost:
         unknown: the models whose cost is not known, and why.
         date: of the table's prices that were used, the oldest; None if none was.
         own: some prices are the user's own.
+        shares: of it, by actor; empty if all of it is one's.
     """
 
     calls: int = 0
@@ -80,6 +82,7 @@ class Cost:
     unknown: Mapping[str, str] = field(factory=dict)
     date: str | None = None
     own: bool = False
+    shares: Mapping[str, Cost] = field(factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON-like data."""
@@ -93,6 +96,7 @@ class Cost:
             "calls": self.calls,
             "input_tokens": self.input,
             "output_tokens": self.output,
+            "by_actor": {actor: share.to_dict() for actor, share in self.shares.items()},
         }
 
     def __str__(self) -> str:
@@ -110,8 +114,16 @@ class Cost:
         """Tokens and cost on one line."""
         if not self.calls:
             return "live model calls: none, so cost 0"
-        used = f"{self.input} tokens in, {self.output} out, " if self.input or self.output else ""
-        return f"live model calls: {used}{self}"
+        if not self.input and not self.output:
+            return f"live model calls: {self}"
+        shares = "; ".join(f"{actor} {share.share()}" for actor, share in self.shares.items())
+        used = f"{self.input} tokens in, {self.output} out" + (f" ({shares})" if shares else "")
+        return f"live model calls: {used}, {self}"
+
+    def share(self) -> str:
+        """What one actor used, and cost where that is known, in short."""
+        used = f"{self.input} in, {self.output} out" if self.input or self.output else f"{self.calls} calls"
+        return used if self.amount is None else f"{used}, {self._money(self.amount)}"
 
     def _money(self, amount: float) -> str:
         return money(amount) if self.date is None else f"{money(amount)} {CURRENCY}"
@@ -148,16 +160,25 @@ def spent_by(interactions: Iterable[Interaction]) -> list[Spent]:
 
 
 def merged(spent: Iterable[Spent]) -> list[Spent]:
-    """One of each model."""
-    found: dict[str, Spent] = {}
+    """One of each model and actor."""
+    found: dict[tuple[str, str], Spent] = {}
     for part in spent:
-        found.setdefault(part.model, Spent(part.model)).add(part)
+        found.setdefault((part.model, part.actor), Spent(part.model, part.actor)).add(part)
     return list(found.values())
 
 
 def priced(spent: Iterable[Spent], prices: PriceList) -> Cost:
-    """What it costs by these prices."""
-    parts = merged(spent)
+    """What it costs by these prices; if it is of several actors, each one's share too."""
+    parts = list(spent)
+    whole = _priced(parts, prices)
+    actors = sorted({part.actor for part in parts})
+    if len(actors) < 2:
+        return whole
+    return evolve(whole, shares={a: _priced([part for part in parts if part.actor == a], prices) for a in actors})
+
+
+def _priced(spent: Iterable[Spent], prices: PriceList) -> Cost:
+    parts = merged(evolve(part, actor="") for part in spent)
     total, unknown, dates, own, known = 0.0, {}, set(), False, not parts
     for part in parts:
         listed = prices.find(part.model)
@@ -236,9 +257,10 @@ def cost_of(interactions: Iterable[Interaction], prices: Mapping[str, Price]) ->
 def _used(interaction: Interaction) -> Spent:
     usage = None if interaction.reply is None else interaction.reply.usage
     if usage is None:
-        return Spent(interaction.call.name, calls=1, untold=1)
+        return Spent(interaction.call.name, interaction.call.actor, calls=1, untold=1)
     return Spent(
         interaction.call.name,
+        interaction.call.actor,
         calls=1,
         input=usage.input or 0,
         output=usage.output or 0,

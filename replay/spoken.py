@@ -10,6 +10,7 @@ from attrs import frozen
 
 from cassettes.model import Mark, Value
 
+from .conversation import speaker_of, unreplied
 from .view import Step, View, messages_of
 
 __all__ = ["PROMPT_OF", "Said", "said_before"]
@@ -37,6 +38,7 @@ def said_before(view: View) -> dict[int | None, list[Said]]:
     found: dict[int | None, list[Said]] = {}
     marked = _marked(view)
     known = {said.text for _, said in marked} | {view.task.instruction}
+    known |= {str(mark.data.get("content")) for mark in view.marks if mark.kind == "message"}
     known |= {step.text for step in view.steps if step.text}
     known |= {text for step in view.steps if step.call.kind in {"tool", "http"} for text in _outcome_texts(step)}
     for at, said in marked:
@@ -59,8 +61,12 @@ def said_before(view: View) -> dict[int | None, list[Said]]:
 
 
 def _marked(view: View) -> list[tuple[int, Said]]:
-    marks: list[Mark] = [mark for mark in view.marks if mark.kind == "message" and mark.data.get("content")]
-    return [(mark.data.get("step", 0), Said(str(mark.data["role"]), str(mark.data["content"]))) for mark in marks]
+    apart = unreplied(view.marks, (step.interaction for step in view.steps))
+    marks: list[Mark] = [mark for mark in apart if mark.data.get("content")]
+    return [
+        (mark.data.get("step", 0), Said(speaker_of(str(mark.data["role"])), str(mark.data["content"])))
+        for mark in marks
+    ]
 
 
 def _outcome_texts(step: Step) -> list[str]:

@@ -23,6 +23,7 @@ __all__ = ["agents_frame", "stop_here"]
 CALL: Final = "_call"  # the name under which the debugger has the call
 _HOOK: Final = "_breakpointhook"
 _OURS: Final = ("cassettes", "adapters", "replay", "trialtape")
+_LOOP: Final = "replay.dialogue"
 
 
 def stop_here(call: Call, step: int) -> None:
@@ -58,7 +59,8 @@ def agents_frame(frame: FrameType) -> FrameType:
     """The innermost frame of the user's own code around ``frame``.
 
     Own code is neither of this project, nor of Python's library, nor installed. If there is none, the innermost that
-    is not of this project counts: the agent is an installed package.
+    is not of this project counts: the agent is an installed package. A `Dialogue` stands for the loop that the user
+    would have written, so its frames are own code.
     """
     nearest: FrameType | None = None
     inner: FrameType | None = frame
@@ -83,10 +85,13 @@ def _is_called_by_us(frame: FrameType) -> bool:
 
 
 def _is_ours(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in _OURS
+    name = str(frame.f_globals.get("__name__", ""))
+    return name.partition(".")[0] in _OURS and name != _LOOP
 
 
 def _is_installed(frame: FrameType) -> bool:
+    if frame.f_globals.get("__name__") == _LOOP:
+        return False
     return frame.f_code.co_filename.startswith(("<frozen", *_installed()))
 
 

@@ -33,7 +33,8 @@ def read_tasks(path: str | Path) -> list[Task]:
         path: the file.
 
     Raises:
-        BadInput: it cannot be read; a task lacks its id, has one that another has, or an attribute that no task has.
+        BadInput: it cannot be read; a task lacks its id, has one that another has, or an attribute that no task has;
+            an id, output, tool or tag is no text, such as ``no`` or 5.60 without quotes in YAML.
     """
     file = Path(path)
     found = [_task(file, place, item) for place, item in enumerate(_items(file))]
@@ -80,7 +81,7 @@ def _parsed(file: Path, text: str, parse: Callable[[str], Any], where: str = "")
 def _task(file: Path, place: int, item: Any) -> Task:
     if not isinstance(item, Mapping) or item.get("id") is None:
         raise BadInput(f"{file}: task {place} (from 0) is no map with an id")
-    name = str(item["id"])  # YAML takes 7 for a number
+    name = _text(file, "the id", f"task {place} (from 0)", item["id"])
     unknown = [str(key) for key in item if key not in _KEYS]
     if unknown:
         raise BadInput(f"{file}: task {name} has {', '.join(unknown)}; a task has {', '.join(_KEYS)}")
@@ -95,23 +96,33 @@ def _task(file: Path, place: int, item: Any) -> Task:
     except BadInput as error:
         raise BadInput(f"{file}: task {name}: {error}") from error
     try:
-        return _made(name, item, injections)
+        return _made(file, name, item, injections)
     except BadInput as error:
         raise BadInput(f"{file}: {error}") from error
 
 
-def _made(name: str, item: Mapping[str, Any], injections: Sequence[Injection]) -> Task:
+def _made(file: Path, name: str, item: Mapping[str, Any], injections: Sequence[Injection]) -> Task:
     return Task(
         id=name,
         instruction=str(item.get("instruction") or ""),
         state=_fresh(item["state"]) if item.get("state") is not None else None,
         expected=item.get("expected"),
-        outputs=[str(text) for text in item.get("outputs") or []],
-        forbidden_tools=[str(tool) for tool in item.get("forbidden_tools") or []],
-        tags={str(tag): str(value) for tag, value in (item.get("tags") or {}).items()},
+        outputs=[_text(file, "an output", f"task {name}", text) for text in item.get("outputs") or []],
+        forbidden_tools=[_text(file, "a tool", f"task {name}", tool) for tool in item.get("forbidden_tools") or []],
+        tags={
+            _text(file, "a tag", f"task {name}", tag): _text(file, f"the tag {tag}", f"task {name}", value)
+            for tag, value in (item.get("tags") or {}).items()
+        },
         injections=injections,
         attack_goal=item.get("attack_goal"),
     )
+
+
+def _text(file: Path, what: str, of: str, value: Any) -> str:
+    """A text; a whole number is taken for one, but not what YAML made of it: ``no`` is false, 5.60 is 5.6."""
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return str(value)
+    raise BadInput(f"{file}: {what} of {of} was read as {value!r}, which is no text; put it in quotes")
 
 
 def _fresh(state: Any) -> Callable[[], Any]:

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 import trialtape as tt
-from examples.support.agent import run_agent
+from examples.support.suite import dialogue
 from examples.support.tasks import TASKS
 from replay.debugger.app import Debugger
 from replay.debugger.desk import Desk
@@ -48,7 +48,7 @@ def record(home: Home) -> None:
             assert server.stdout is not None
             url = server.stdout.readline().strip().removeprefix("listening on ")
             os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "any"}
-            suite = tt.Suite(tasks=[task for task in TASKS if task.id == TASK], agent=run_agent)
+            suite = tt.Suite(tasks=[task for task in TASKS if task.id == TASK], agent=dialogue)
             suite.run("baseline", trials=8, home=home.root)
         finally:
             server.terminate()

@@ -123,9 +123,17 @@ def read_history(messages: Sequence[Message]) -> list[History]:
                 calls.append(Call(call["function"]["name"], json.loads(call["function"]["arguments"])))
             moves.append(Move(tuple(calls), message.get("content") or ""))
         elif message["role"] == "tool":
-            value = json.loads(message["content"])
-            results[names[message["tool_call_id"]]] = Result(value) if isinstance(value, dict) else value
+            results[names[message["tool_call_id"]]] = _result(message["content"])
     return [*moments, History(tuple(moves), results)]
+
+
+def _result(content: str) -> Any:
+    """What a tool returned; nothing of one that failed, which is told as a text."""
+    try:
+        value = json.loads(content)
+    except ValueError:
+        return Result()
+    return Result(value) if isinstance(value, dict) else value
 
 
 @attrs.frozen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -62,17 +63,22 @@ def task(home: str | None, source: str, output: Path | None, as_json: bool) -> N
     default=Path("suite.py"),
     show_default=True,
     metavar="FILE.py",
-    help="Where to; its tasks come into FILE_tasks.yaml beside it.",
+    help="Where to; FILE_tasks.yaml and FILE_standin.py come beside it.",
 )
 @json_option
 def suite(output: Path, as_json: bool) -> None:  # noqa: FBT001  # click's way
-    """Make a suite that works: three tasks, a simulated user, an agent without a model, two scorers.
+    """Make a suite that works offline: an agent with tools, a stand-in for its model, a customer, three tasks.
 
-    Change it step by step: the tasks are in a YAML file, and the agent has one method. Nothing is overwritten.
+    Change it step by step: what is to be replaced is marked with YOURS, and the tasks are in a YAML file. Nothing is
+    overwritten.
     """
-    path, tasks = write_suite(output)
+    path, tasks, stand_in = write_suite(output)
     if as_json:
-        echo_json({"suite": str(path), "tasks": str(tasks)})
+        echo_json({"suite": str(path), "tasks": str(tasks), "stand_in": str(stand_in)})
         return
-    click.echo(f"{path}: the suite; {tasks}: its tasks")
+    click.echo(f"{path}: the suite; {tasks}: its tasks; {stand_in}: plays the model")
+    if find_spec("openai") is None:
+        click.echo(
+            "  its agent asks by the openai SDK, which is not installed: pip install 'trialtape[openai]'", err=True
+        )
     click.echo(f"  next: trialtape run {path} --run NAME --trials 8")

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 from cassettes.model import Cancelled, Error, Outcome, Value
-from cassettes.values import Opaque
 from replay.plain import plain
 from replay.report.trial_text import outcome_text
 
@@ -19,23 +18,12 @@ def compact(value: Any) -> str:
 
 
 def outcome_told(outcome: Outcome) -> str:
-    """What came back; of a stream how much, of an exception its class and text, also of a class that is not loaded."""
+    """What came back; of a stream how much, of an exception its class and text."""
     match outcome:
         case Value() as returned:
             return compact(returned.result)
-        case Error(Opaque() as unknown):
-            return f"{unknown.name.rpartition(':')[2]}: {_arguments(unknown.fields)}"
         case _:
             return outcome_text(outcome)
-
-
-def _arguments(fields: Any) -> str:
-    """What an exception was made of: recorded as its arguments, and what was set on it."""
-    match fields:
-        case [tuple() as arguments, *_]:
-            return ", ".join(map(str, arguments))
-        case _:
-            return compact(fields)
 
 
 def failed(outcome: Outcome) -> bool:

@@ -74,6 +74,7 @@ def compared_notes(found: RunComparison) -> Iterator[str]:
             f"over all tasks of each run pass^{row.k} goes from {row.a:.3f} to {row.b:.3f} ({row.whole:+.3f}), "
             f"{row.effect:+.3f} of it because of tasks that changed, came or went"
         )
+    yield from _mode_notes(found)
     yield from _paired_notes(found.paired)
     if found.worlds is not None and found.fixed:
         yield "the last column takes the runs as independent; in the same worlds it is wider than need be"
@@ -121,6 +122,17 @@ def scores_notes(found: ScoreComparison) -> Iterator[str]:
     if len(found.flips) > _MOST_TASKS:
         yield f"  and {len(found.flips) - _MOST_TASKS} more (--json has all)"
     yield from _paired_notes(found.paired)
+
+
+def _mode_notes(found: RunComparison) -> Iterator[str]:
+    """What another mode of the dialogue does, as the other one less the default."""
+    change = next((setting for setting in found.settings if setting.name == "mode"), None)
+    if change is None or "default" not in {change.a, change.b}:
+        return
+    other, sign = (change.b, 1) if change.a == "default" else (change.a, -1)
+    rows = found.paired.rows[:1] + found.paired.rows[1:][-1:]
+    told = ", ".join(f"pass^{row.k} {sign * row.difference:+.3f}" for row in rows)
+    yield f"delta {other} - default: {told}"
 
 
 def _left_out(found: RunComparison) -> Iterator[str]:

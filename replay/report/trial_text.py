@@ -10,6 +10,9 @@ from typing import Any
 from rich.text import Text
 
 from cassettes.model import Cancelled, Error, Interaction, Outcome, Stream, Value
+from cassettes.values import Opaque
+from replay.conversation import speaker_of, unreplied
+from replay.plain import plain
 from replay.view import Step, View, messages_of
 
 __all__ = ["caught_up_lines", "ending_lines", "outcome_text", "overview", "step_lines", "step_text"]
@@ -52,9 +55,10 @@ def overview(view: View) -> Iterator[Text]:
 
 def step_lines(view: View, width: int) -> Iterator[Text]:
     """A line for each step: who was asked what, and what came back."""
-    said = [m.data for m in view.marks if m.kind == "message" and "step" in m.data]
+    marked = [m.data["content"] for m in view.marks if m.kind == "message"]
+    known = {view.task.instruction, *marked}
+    said = [m.data for m in unreplied(view.marks, (s.interaction for s in view.steps)) if "step" in m.data]
     done_before = view.caught_up
-    known = {view.task.instruction, *(data["content"] for data in said)}
     for step in view.steps:
         while said and said[0]["step"] <= step.number:
             yield _said(said.pop(0), width)
@@ -103,7 +107,10 @@ def step_text(step: Step, width: int) -> Text:
         line.append(f"{_SIGNS['model']} {call.actor:<6} ", "blue" if call.actor == "agent" else "green")
         line.append(_line(_reply(step), width))
     else:
-        line.append(f"{_SIGNS[call.kind]} {call.name}", _STYLES[call.effect])
+        line.append(f"{_SIGNS[call.kind]} ", _STYLES[call.effect])
+        if call.actor != "agent":  # the user's own tools, in a dialogue
+            line.append(f"{call.actor}: ", "green")
+        line.append(call.name, _STYLES[call.effect])
         line.append(f" {_line(json.dumps(dict(call.arguments), ensure_ascii=False, default=repr), width * 2 // 5)}")
         failed = isinstance(step.outcome, Error)
         unanswered = failed and step.origin.verdict in {"stale", "missed"}
@@ -118,10 +125,12 @@ def step_text(step: Step, width: int) -> Text:
 
 
 def outcome_text(outcome: Outcome) -> str:
-    """What came back, as text."""
+    """What came back, as text; of an exception its class and text, also of a class that is not loaded."""
     match outcome:
         case Value() as returned:
             return _plain(returned.result)
+        case Error(Opaque() as unknown):
+            return f"{unknown.name.rpartition(':')[2]}: {_arguments(unknown.fields)}"
         case Error(error):
             return f"{type(error).__name__}: {error}"
         case Cancelled():
@@ -129,6 +138,15 @@ def outcome_text(outcome: Outcome) -> str:
         case Stream(_, chunks, complete, error):
             end = "" if complete else ", cut short" + (f" by {type(error).__name__}" if error else " by the consumer")
             return f"stream of {len(chunks)} chunks{end}"
+
+
+def _arguments(fields: Any) -> str:
+    """What an exception was made of: recorded as its arguments, and what was set on it."""
+    match fields:
+        case [tuple() as arguments, *_]:
+            return ", ".join(map(str, arguments))
+        case _:
+            return _plain(plain(fields))
 
 
 def evidence_lines(evidence: dict[str, Any], name: str = "") -> Iterator[str]:
@@ -251,7 +269,7 @@ def _reply(step: Step) -> str:
 
 
 def _said(data: dict[str, Any], width: int) -> Text:
-    return Text(f"     ○ {data['role']:<6} ", "green") + Text(_line(data["content"] or "", width))
+    return Text(f"     ○ {speaker_of(data['role']):<6} ", "green") + Text(_line(data["content"] or "", width))
 
 
 def _line(text: str, width: int) -> str:

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+FIRST = ROOT / "docs" / "tutorial" / "first-run.md"
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 _EXECUTED = {
     "search-and-label.md",
+    "simulate-a-user.md",
     "import-agentdojo.md",
     "import-conversations.md",
     "import-tau2.md",

@@ -30,7 +30,21 @@ def test_statistics_are_documented(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["Price", "Score", "Suite", "Task", "acting_as", "open", "retrial", "scorer", "session", "tool", "trial"]
+    "name",
+    [
+        "Price",
+        "Score",
+        "Suite",
+        "Task",
+        "acting_as",
+        "open",
+        "retrial",
+        "scorer",
+        "session",
+        "simulated",
+        "tool",
+        "trial",
+    ],
 )
 def test_parameters_are_documented(name):
     for parameter in inspect.signature(getattr(tt, name)).parameters.values():

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
 
 import click
@@ -16,9 +17,9 @@ from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown import CodeBlockParser, SkipParser
 
 from replay.cli import main
-from tests.docs.documents import PAGES, ROOT, TUTORIALS, commands, inline_code, name_of, transcript
+from tests.docs.documents import FIRST, PAGES, ROOT, TUTORIALS, blocks, commands, inline_code, name_of, transcript
 
-_FILE = re.compile(r"# (?P<name>\w+\.py)\n")
+_FILE = re.compile(r"# (?P<name>\w+\.(?:py|yaml))\n")
 _AS_SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -29,6 +30,22 @@ def run_python(example):
         Path(named["name"]).write_text(example.parsed)
         return
     PythonEvaluator()(example)
+
+
+def run_yaml(example):
+    """A block that begins with ``# NAME.yaml`` is a file of the reader's."""
+    if named := _FILE.match(example.parsed):
+        Path(named["name"]).write_text(example.parsed)
+
+
+def run_diff(example):
+    """Replace the lines with a minus, which stand together in the file that the first line names, by the others."""
+    head, *lines = example.parsed.splitlines(keepends=True)
+    file = Path(head.removeprefix("--- ").strip())
+    gone, new = ("".join(line[1:] for line in lines if line[0] == sign) for sign in "-+")
+    text = file.read_text()
+    assert text.count(gone) == 1, f"{file} does not hold once:\n{gone}"
+    file.write_text(text.replace(gone, new))
 
 
 def run_console(example):
@@ -57,12 +74,20 @@ def _argv(command):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_code_blocks_run(page, folder):
-    parsers = [CodeBlockParser("python", run_python), SkipParser()]
+    parsers = [CodeBlockParser("python", run_python), CodeBlockParser("yaml", run_yaml), SkipParser()]
     if page in TUTORIALS:
-        parsers.append(CodeBlockParser("console", run_console))
+        parsers += [CodeBlockParser("console", run_console), CodeBlockParser("diff", run_diff)]
     document = Sybil(parsers, path=str(ROOT), filenames=[page.name]).parse(page)
     for example in document.examples():
         example.evaluate()
+
+
+def test_what_the_tutorial_shows_of_the_suite_is_what_is_written():
+    shown = [block for block in blocks(FIRST, "python") if not _FILE.match(block)]
+    written = resources.files("replay").joinpath("starter", "suite.py.txt").read_text()
+    assert len(shown) == 2
+    for block in shown:
+        assert block in written
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

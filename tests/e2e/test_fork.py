@@ -17,10 +17,10 @@ from replay.cli import main
 
 SUITE = """
 import trialtape as tt
-from examples.support.agent import run_agent
+from examples.support.suite import dialogue
 from examples.support.tasks import TASKS
 
-suite = tt.Suite(tasks=[task for task in TASKS if task.id == "two-teapots"], agent=run_agent)
+suite = tt.Suite(tasks=[task for task in TASKS if task.id == "two-teapots"], agent=dialogue)
 """
 SEED = 11
 

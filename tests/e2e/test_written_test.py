@@ -19,15 +19,15 @@ TASK = "rug-regret"  # forbidden by the shop's policy, and refunded all the same
 
 SUITE = f"""
 import trialtape as tt
-from examples.support.agent import run_agent
+from examples.support.suite import dialogue
 from examples.support.tasks import TASKS
 
-suite = tt.Suite(tasks=[task for task in TASKS if task.id == "{TASK}"], agent=run_agent)
+suite = tt.Suite(tasks=[task for task in TASKS if task.id == "{TASK}"], agent=dialogue)
 """
 
-BEFORE = "    try:\n        result: Any = getattr(shop, name)"
-GUARD = """    if name == "issue_refund":
-        return json.dumps({"error": "no refund without a return: ask a supervisor"})
+BEFORE = "    return {name: getattr(shop, name) for name in TOOL_NAMES}"
+GUARD = """    if True:  # no refund without a return: the model is told that there is no such tool
+        return {name: getattr(shop, name) for name in TOOL_NAMES if name != "issue_refund"}
 """
 
 
@@ -92,7 +92,7 @@ def test_it_fails_until_the_agent_is_mended_and_then_passes(project):
     assert 'issue_refund(order_id="W1012"' in before.stdout
 
     # The agent is mended. What its model says to that was never recorded: the test does not guess.
-    agent = project / "examples" / "support" / "agent.py"
+    agent = project / "examples" / "support" / "suite.py"
     agent.write_text(agent.read_text().replace(BEFORE, GUARD + BEFORE))
     unknown = outcome(tests)
     assert unknown.returncode == 1

@@ -377,5 +377,26 @@ def test_frames_of_the_library_and_of_what_is_installed_are_passed_over():
     assert namespace["ask"]().f_code.co_filename == __file__
 
 
+def test_of_a_dialogue_which_calls_the_tools_itself_the_frame_that_calls_counts(home, monkeypatch):
+    stopped = []
+
+    class Party:
+        def act(self, heard):
+            return tt.Act("bye ###STOP###") if heard.results else tt.Act(calls=(tt.Request("look", {"number": 1}),))
+
+    @tt.tool(effect="read")
+    def look(number):
+        return number
+
+    dialogue = tt.Dialogue(agent=lambda _trial: Party(), mode="no-user", tools=lambda _trial: {"look": look})
+    suite = tt.Suite([tt.Task(id="t", instruction="look")], dialogue)
+    suite.run("r", trials=1, home=home.root)
+    monkeypatch.setattr(breaking, "stop_here", lambda *_: stopped.append(agents_frame(sys._getframe(1))))
+    with tt.break_at(tool="look"), tt.trial(run="again", task=suite.tasks[0], replay="r/t#0", home=home.root) as trial:
+        dialogue(trial)
+    assert stopped[0].f_globals["__name__"] == "replay.dialogue"
+    assert stopped[0].f_locals["request"].name == "look"
+
+
 def test_stopping_is_asked_for_by_a_call_and_its_step():
     breaking.stop_before(Call("tool", "f", {}), 0)  # no breakpoint: nothing happens

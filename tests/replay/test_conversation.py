@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import trialtape as tt
 from cassettes.model import Mark, Reply
-from replay.conversation import Turn, turns_of
+from replay.conversation import Turn, turns_of, unreplied
 from tests import factories
 from tests.replay.recorded import needs_airline
 
@@ -33,6 +33,22 @@ def test_of_a_side_that_marked_nothing_the_replies_of_its_model_count():
 def test_a_simulated_user_speaks_through_its_model_and_others_say_nothing():
     turns = turns_of([], replies(("user", "order 7"), ("agent", "done"), ("judge", "good"), ("agent", "")))
     assert turns == [Turn("user", "order 7", 1), Turn("agent", "done", 2)]
+
+
+def test_a_message_that_says_what_a_model_just_replied_for_that_side_is_shown_at_its_step_alone():
+    marks = [
+        said("assistant", "Hi", 0),
+        said("user", "order 7", 1),
+        said("assistant", "done", 2),
+        said("user", "bye", 2),
+    ]
+    apart = unreplied(marks, replies(("user", "order 7"), ("agent", "done")))
+    assert [mark.data["content"] for mark in apart] == ["Hi", "bye"]
+
+
+def test_what_is_said_again_without_a_model_is_shown_again():
+    marks = [said("user", "yes", 1), said("user", "yes", 1)]
+    assert len(unreplied(marks, replies(("user", "yes")))) == 1
 
 
 def test_where_the_agent_marked_messages_its_models_replies_are_no_second_ones():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 
 import pytest
 
 import trialtape as tt
+from replay.actors import current_actor
 from replay.home import Home
+from replay.report.trial_text import step_lines
 from replay.runs import load_run
 from replay.scoring import calls_tool, consent_before_write, ended_by
 
@@ -119,6 +122,49 @@ def test_errors_of_tool_calls_are_told_to_the_agent_and_capped(talk):
     assert agent.heard[2].results[1].text == "Error: there is no tool 'fly'"
 
 
+def test_arguments_may_be_the_json_that_a_model_wrote(talk):
+    view, agent = talk(
+        tt.Act(calls=(tt.Request("look", '{"order": "W1"}', "a"), tt.Request("look", '{"order"', "b"))),
+        tt.Act(calls=(tt.Request("look", "[1]", "c"),)),
+        "Done",
+    )
+    assert [step.call.arguments for step in view.steps] == [{"order": "W1"}]
+    assert agent.heard[1].results[1].text == 'Error: the arguments are no JSON object: {"order"'
+    assert [result.failed for heard in agent.heard[1:3] for result in heard.results] == [False, True, True]
+
+
+def test_what_a_side_opened_is_closed_behind_the_trial(talk):
+    happened = []
+
+    @contextmanager
+    def side(name, party):
+        happened.append(f"{name} for the {current_actor()}")
+        yield party
+        happened.append(f"{name} closed")
+
+    agent = Agent(calls(("look", {"order": "W1"})), "Done")
+    script = tt.scripted(["Cancel W1"])
+    talk(agent=lambda _trial: side("a", agent), user=lambda trial: side("u", script(trial)))
+    assert happened == ["a for the agent", "u for the user", "u closed", "a closed"]
+
+
+def test_what_a_side_opened_is_closed_when_the_other_one_fails(talk):
+    happened = []
+
+    @contextmanager
+    def side(_trial):
+        try:
+            yield Agent(calls(("look", {"order": "W1"})))
+        finally:
+            happened.append("closed")
+
+    def broken(_trial):
+        raise ValueError("no user today")
+
+    view, _ = talk(agent=side, user=broken)
+    assert (view.ending.status, happened) == ("error", ["closed"])
+
+
 def test_a_frozen_call_that_is_not_answered_is_no_error_of_a_tool(talk, tmp_path):
     talk(calls(("look", {"order": "W1"})), "Done")
     agent = Agent(calls(("look", {"order": "W9"})), "never said")
@@ -143,6 +189,7 @@ def test_the_user_has_tools_of_its_own_on_the_same_state(talk):
     )
     step = next(step for step in view.steps if step.call.name == "toggle")
     assert step.call.actor == "user"
+    assert any("user: toggle" in line.plain for line in step_lines(view, 80))
     assert view.state() == {"airplane mode": "off"}
     assert calls_tool("toggle")(view).passed is True
     assert ending(view) == ("completed", "user_stop")
@@ -166,6 +213,13 @@ def test_what_decides_stands_in_the_runs_configuration(talk, tmp_path):
     assert config["caps"] == {"max_actions": 12, "max_errors": 10}
     assert config["dialogue"]["mode"] == "default"
     assert config["dialogue"]["versions"] == {"user prompt": "3"}
+    assert config["dialogue"]["user"]["last"] == STOP
+
+
+def test_another_script_of_the_user_is_another_configuration(talk):
+    talk(calls(("look", {"order": "W1"})), "Done")
+    with pytest.raises(tt.BadInput, match="another configuration"):
+        talk("Done", lines=["Cancel W2"])
 
 
 def test_a_run_does_not_go_on_under_another_mode(talk):

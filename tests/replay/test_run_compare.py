@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from attrs import evolve
 
 import trialtape as tt
 from cassettes.model import TrialId
+from replay.report.compare_text import compared_notes
 from replay.run_compare import compare_runs
 from replay.run_settings import DECISIVE, SETTINGS
 from replay.scorefile import append_scores
@@ -78,6 +80,12 @@ def test_n_may_differ(home, compare):
     assert (found.paired.thinned, found.paired.thinnings) == (2, 20)
 
 
+def talk(caps=None, **options):
+    """The configuration of a run with a dialogue."""
+    dialogue = {"mode": "default", "versions": {"prompt": "1"}, "user": {"model": "u", "prompt": "a"}, **options}
+    return {"config": {"dialogue": dialogue, **({"caps": caps} if caps else {})}}
+
+
 @pytest.mark.parametrize(
     ("options", "other", "name"),
     [
@@ -96,6 +104,10 @@ def test_n_may_differ(home, compare):
         ({}, {"config": {"settings": {"depth": 2}}}, "settings: depth none → depth 2"),
         ({}, {"config": {"agent": "b.py:agent"}}, "agent: none → b.py:agent"),
         ({"config": {"env": {"M": "1"}}}, {"config": {"env": {"M": "2"}}}, "env: M 1 → M 2"),
+        (talk(), talk(caps={"max_actions": 9}), "caps: caps none → caps {'max_actions': 9}"),
+        (talk(), talk(mode="oracle-plan"), "mode: default → oracle-plan"),
+        (talk(), talk(versions={"prompt": "2"}), "dialogue: versions .*'1'.* → versions .*'2'"),
+        (talk(), talk(user={"model": "u", "prompt": "b"}), "dialogue: user .*'a'.* → user .*'b'"),
         (
             {"config": {"freeze": ["external"], "source": "x"}},
             {"config": {"freeze": ["tool"], "source": "x"}},
@@ -115,6 +127,28 @@ def test_a_decisive_difference_is_refused_by_name_unless_it_was_meant(home, comp
     found = compare(changed=[setting])
     assert [(change.name, change.named) for change in found.settings] == [(setting, True)]
     assert found.not_changed == ()
+
+
+def test_that_a_mode_without_a_user_has_no_user_is_told_by_the_mode_alone(home, compare):
+    asked = [model("m"), evolve(model("u", actor="user", temperature=1), step=1)]
+    make_run(home, "old", BEFORE, **talk(), interactions=asked)
+    make_run(home, "new", AFTER, **talk(mode="no-user", user=None, opening="Hi"), interactions=asked[:1])
+    with pytest.raises(tt.BadInput, match=r"more than luck: mode: default → no-user\. If .*--changed mode$"):
+        compare()
+    found = compare(changed=["mode"])
+    assert [str(change) for change in found.settings] == ["mode: default → no-user"]
+    first, last = found.paired.rows[0], found.paired.rows[-1]
+    told = f"delta no-user - default: pass^1 {first.difference:+.3f}, pass^{last.k} {last.difference:+.3f}"
+    assert next(compared_notes(found)) == told
+
+
+def test_the_difference_is_that_to_the_default_mode_whichever_run_came_first(home, compare):
+    make_run(home, "old", AFTER, **talk(mode="no-user"))
+    make_run(home, "new", BEFORE, **talk())
+    found = compare(changed=["mode"])
+    assert next(compared_notes(found)).startswith(
+        f"delta no-user - default: pass^1 {-found.paired.rows[0].difference:+.3f}"
+    )
 
 
 def test_other_scorers_are_refused_and_may_be_named(home, compare):

@@ -71,6 +71,32 @@ def named(model, reply, **options):
     return evolve(asked(reply, **options), call=factories.call("model", model, arguments={"messages": []}))
 
 
+def of(actor, model, reply):
+    return evolve(asked(reply), call=factories.call("model", model, arguments={"messages": []}, actor=actor))
+
+
+def test_what_the_simulated_user_used_and_cost_is_told_apart():
+    told = cost(
+        of("agent", "a", used(input=1_000_000, output=10)),
+        of("user", "u", used(input=500_000, output=20)),
+        of("user", "a", used(input=100_000, output=0)),
+        a=Price(1, 0),
+        u=Price(2, 0),
+    )
+    assert told.amount == pytest.approx(2.1)
+    assert told.line() == (
+        "live model calls: 1600000 tokens in, 30 out (agent 1000000 in, 10 out, 1.0000; user 600000 in, 20 out, "
+        "1.1000), cost 2.1000, by the suite's own prices"
+    )
+    assert told.to_dict()["by_actor"]["user"]["amount"] == pytest.approx(1.1)
+
+
+def test_of_a_share_with_a_model_that_has_no_price_only_tokens_are_told():
+    told = cost(of("agent", "a", used(input=10, output=1)), of("user", "u", None), a=Price(1, 0))
+    assert "(agent 10 in, 1 out, 0.00001; user 1 calls), cost unknown: no price for u" in told.line()
+    assert told.shares["user"].amount is None
+
+
 def test_a_cost_tells_its_tokens_and_the_date_of_its_prices():
     told = cost(*[named("gpt-4o", used(input=1_000, output=100, cached=400))] * 2)
     assert told.amount == told.at_least == pytest.approx(2 * (600 * 2.5 + 400 * 1.25 + 100 * 10) / 1e6)
@@ -86,6 +112,7 @@ def test_a_cost_tells_its_tokens_and_the_date_of_its_prices():
         "calls": 2,
         "input_tokens": 2000,
         "output_tokens": 200,
+        "by_actor": {},
     }
 
 

@@ -52,9 +52,24 @@ def test_each_trial_gets_a_state_of_its_own(file):
     assert task.state() == {"W1": {"status": "open"}}
 
 
-def test_numbers_of_yaml_become_texts(file):
-    (task,) = tt.read_tasks(file("t.yaml", "- {id: 7, outputs: [54.04], tags: {size: 3}}"))
-    assert (task.id, task.outputs, task.tags) == ("7", ("54.04",), {"size": "3"})
+def test_whole_numbers_of_yaml_become_texts(file):
+    (task,) = tt.read_tasks(file("t.yaml", "- {id: 7, outputs: [54], tags: {size: 3}}"))
+    assert (task.id, task.outputs, task.tags) == ("7", ("54",), {"size": "3"})
+
+
+@pytest.mark.parametrize(
+    ("task", "told"),
+    [
+        ("{id: a, outputs: [5.60]}", "an output of task a was read as 5.6, which is no text; put it in quotes"),
+        ("{id: a, tags: {kind: no}}", "the tag kind of task a was read as False"),
+        ("{id: a, tags: {on: x}}", "a tag of task a was read as True"),
+        ("{id: yes}", r"the id of task 0 \(from 0\) was read as True"),
+        ("{id: a, forbidden_tools: [2026-01-01]}", "a tool of task a was read as datetime.date"),
+    ],
+)
+def test_what_yaml_takes_for_something_else_than_text_is_refused(file, task, told):
+    with pytest.raises(tt.BadInput, match=told):
+        tt.read_tasks(file("t.yaml", f"- {task}"))
 
 
 def test_an_attack_is_read_with_its_task(file):

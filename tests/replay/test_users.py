@@ -35,6 +35,25 @@ def test_each_trial_begins_the_script_anew():
     assert said(user, turns=1) == said(user, turns=1) == ["a"]
 
 
+def test_behind_the_script_it_says_yes_as_often_as_it_is_asked():
+    party = tt.scripted(["a"], yes=["yes", "sure"])(SimpleNamespace(id="r/t#0", seed=1, task=None))
+    heard = ["x?", "shall I?", "and this?", "done", "shall I?"]
+    said = [party.act(tt.Heard(text)).text for text in heard]
+    assert said[0] == "a"
+    assert {*said[1:3], said[4]} <= {"yes", "sure"}
+    assert said[3] == "###STOP###"
+
+
+def test_what_it_says_is_told_for_the_runs_configuration():
+    assert tt.scripted(["a", tt.Act("b")]).settings == tt.scripted(["a", tt.Act("b")]).settings
+    assert tt.scripted(["a"]).settings != tt.scripted(["b"]).settings
+    assert tt.scripted(lambda trial: [trial.id], yes=["y"]).settings == {
+        "script": "of each trial",
+        "last": "###STOP###",
+        "yes": ["y"],
+    }
+
+
 def test_an_empty_choice_is_refused():
     with pytest.raises(tt.BadInput, match="empty list"):
         said(tt.scripted(["a", []]))
