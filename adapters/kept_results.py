@@ -32,14 +32,14 @@ def called(recorder: Recorder, call: Call, real: Callable[[], Any], form: Form) 
     Raises:
         BaseException: what ``real`` raised, or what was recorded.
     """
-    came: list[Any] = []
+    came: list[tuple[Any, Any]] = []
 
     def live() -> Any:
-        came.append(real())
-        return form.keep(came[0])
+        result = real()
+        came.append((result, form.keep(result)))
+        return came[0][1]
 
-    answer = perform(recorder, call, live)
-    return came[0] if came else form.give(answer)
+    return _given(perform(recorder, call, live), came, form)
 
 
 async def acalled(recorder: Recorder, call: Call, real: Callable[[], Awaitable[Any]], form: Form) -> Any:
@@ -48,14 +48,22 @@ async def acalled(recorder: Recorder, call: Call, real: Callable[[], Awaitable[A
     Raises:
         BaseException: what ``real`` raised, or what was recorded.
     """
-    came: list[Any] = []
+    came: list[tuple[Any, Any]] = []
 
     async def live() -> Any:
-        came.append(await real())
-        return form.keep(came[0])
+        result = await real()
+        came.append((result, form.keep(result)))
+        return came[0][1]
 
-    answer = await aperform(recorder, call, live)
-    return came[0] if came else form.give(answer)
+    return _given(await aperform(recorder, call, live), came, form)
+
+
+def _given(answer: Any, came: list[tuple[Any, Any]], form: Form) -> Any:
+    """What the caller gets: the live result itself, unless the trial put something into what was kept of it."""
+    for result, kept in came:
+        if answer is kept:
+            return result
+    return form.give(answer)
 
 
 def is_declared(*functions: Any) -> bool:
