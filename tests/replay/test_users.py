@@ -36,7 +36,7 @@ def test_each_trial_begins_the_script_anew():
 
 
 def test_behind_the_script_it_says_yes_as_often_as_it_is_asked():
-    party = tt.scripted(["a"], yes=["yes", "sure"])(SimpleNamespace(id="r/t#0", seed=1, task=None))
+    party = tt.scripted(["a"], yes=["yes", "sure"])(SimpleNamespace(id="r/t#0", user_seed=1, task=None))
     heard = ["x?", "shall I?", "and this?", "done", "shall I?"]
     said = [party.act(tt.Heard(text)).text for text in heard]
     assert said[0] == "a"

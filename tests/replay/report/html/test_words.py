@@ -152,6 +152,7 @@ def test_frozen_worlds_are_told(runs, facts):
 
 def test_what_makes_numbers_comparable_stands_in_the_head(runs, facts):
     config = {
+        "mode": "import",
         "domain": "airline",
         "domain_commit": "a2c0247",
         "ablation": "no-user",
