@@ -30,22 +30,22 @@ if TYPE_CHECKING:
     from replay.actors import acting_as
     from replay.block import trial
     from replay.breaking import Breakpoint, break_at
-    from replay.dialogue import Act, Dialogue, Heard, Request, Result
-    from replay.environments import Environment
-    from replay.fault_judge import fault_judge
     from replay.given_policy import GivenPolicy as Policy
     from replay.injecting import Injection
+    from replay.labelling.fault_judge import fault_judge
     from replay.opening import open_view as open  # noqa: A004  # the public name
+    from replay.orchestration.dialogue import Act, Dialogue, Heard, Request, Result
+    from replay.orchestration.simulated import simulated
+    from replay.orchestration.suite import Price, Suite
+    from replay.orchestration.task_files import read_tasks
+    from replay.orchestration.tasks import Task, attacked
+    from replay.orchestration.users import scripted
     from replay.production import session
+    from replay.reruns.environments import Environment
     from replay.retrial import Retrial, retrial
     from replay.scoring import Score, scorer
     from replay.scoring.judge import judge
-    from replay.simulated import simulated
-    from replay.suite import Price, Suite
-    from replay.task_files import read_tasks
-    from replay.tasks import Task, attacked
     from replay.trial import Trial
-    from replay.users import scripted
     from replay.view import Step, View
 
 __all__ = [
@@ -96,27 +96,27 @@ __all__ = [
 ]
 
 _MODULE_OF = {
-    "Act": "replay.dialogue",
+    "Act": "replay.orchestration.dialogue",
     "BadInput": "cassettes.errors",
     "Breakpoint": "replay.breaking",
     "BudgetReached": "cassettes.errors",
     "CassetteError": "cassettes.errors",
-    "Dialogue": "replay.dialogue",
+    "Dialogue": "replay.orchestration.dialogue",
     "Divergence": "cassettes.errors",
-    "Environment": "replay.environments",
-    "Heard": "replay.dialogue",
+    "Environment": "replay.reruns.environments",
+    "Heard": "replay.orchestration.dialogue",
     "Injection": "replay.injecting",
     "NothingCaptured": "cassettes.errors",
     "Policy": "replay.given_policy:GivenPolicy",
-    "Price": "replay.suite",
+    "Price": "replay.orchestration.suite",
     "Refused": "cassettes.errors",
-    "Request": "replay.dialogue",
-    "Result": "replay.dialogue",
+    "Request": "replay.orchestration.dialogue",
+    "Result": "replay.orchestration.dialogue",
     "Retrial": "replay.retrial",
     "Score": "replay.scoring",
     "Step": "replay.view",
-    "Suite": "replay.suite",
-    "Task": "replay.tasks",
+    "Suite": "replay.orchestration.suite",
+    "Task": "replay.orchestration.tasks",
     "Trial": "replay.trial",
     "TrialId": "cassettes.model",
     "TrialtapeError": "cassettes.errors",
@@ -125,18 +125,18 @@ _MODULE_OF = {
     "UnknownTool": "cassettes.errors",
     "View": "replay.view",
     "acting_as": "replay.actors",
-    "attacked": "replay.tasks",
+    "attacked": "replay.orchestration.tasks",
     "break_at": "replay.breaking",
-    "fault_judge": "replay.fault_judge",
+    "fault_judge": "replay.labelling.fault_judge",
     "judge": "replay.scoring.judge",
     "open": "replay.opening:open_view",
-    "read_tasks": "replay.task_files",
+    "read_tasks": "replay.orchestration.task_files",
     "retrial": "replay.retrial",
     "scorer": "replay.scoring",
     "scoring": "replay.scoring:",
-    "scripted": "replay.users",
+    "scripted": "replay.orchestration.users",
     "session": "replay.production",
-    "simulated": "replay.simulated",
+    "simulated": "replay.orchestration.simulated",
     "stats": "replay.stats:",
     "tool": "adapters.functions",
     "trial": "replay.block",

@@ -16,7 +16,7 @@ from replay.home import Home
 from replay.importers.keeping import Keeper
 from replay.importers.trajectory import read_trajectory
 from replay.runs import RunFile, open_run
-from replay.scorefile import KeptScore, append_scores
+from replay.scores.scorefile import KeptScore, append_scores
 from replay.scoring import Score
 
 from .airline import trials

@@ -24,9 +24,9 @@ from examples.support.server import serving
 from examples.support.shop import Shop
 from examples.support.suite import USER_MODEL, dialogue, suite, tools
 from examples.support.tasks import TASKS
+from replay.analysis.noise import Noise, noise_of
+from replay.analysis.run_stats import Coverage, run_stats
 from replay.home import Home
-from replay.noise import Noise, noise_of
-from replay.run_stats import Coverage, run_stats
 from replay.scoring import task_checks
 from replay.store import Store
 

@@ -14,20 +14,20 @@ from cassettes.errors import BadInput
 from cassettes.given import given_rules
 from cassettes.model import TrialId
 
-from .editing import UNEDITED
+from .branching.editing import UNEDITED
+from .branching.forking import Wish, fork_of
 from .effects import Effects
-from .forking import Wish, fork_of
 from .given_policy import GivenPolicy, settled
 from .home import Home
+from .orchestration.tasks import Task
+from .orchestration.variant import as_recorded
 from .playback import Playback
 from .policy import RECORD, REPLAY, Policy
 from .readings import ambient_kinds
 from .runs import RunFile, open_run, packages
 from .setup import Setup, seeded_by, user_seed_in
 from .sources import extensions_of, pool_of, recording_of, world_of
-from .tasks import Task
 from .trial import Trial
-from .variant import as_recorded
 from .view import open_trial
 from .worlds import World
 

@@ -13,13 +13,13 @@ from cassettes.errors import Divergence, Refused, TrialtapeError, Unanswered, Un
 from cassettes.model import Call, Error, Interaction, Origin, Outcome, Patch, Verdict
 from cassettes.redact import Redactor
 
+from .branching.prefix import Prefix
 from .ignoring import matching_key
 from .journal import Journal
 from .lacking import FrozenWrite, Lacking
 from .misses import frozen_write_report, miss_report, not_live_reason
 from .playback import Playback
 from .policy import Policy
-from .prefix import Prefix
 from .recording import Context, Entry, PastWrite, context_of, digest_of
 from .tickets import SessionTicket
 from .worlds import Found, Missing, World

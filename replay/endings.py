@@ -17,7 +17,7 @@ from cassettes.errors import (
 )
 from cassettes.model import Ending, Interaction
 
-from .throttle import status_of
+from .orchestration.throttle import status_of
 
 __all__ = ["ending_of", "is_infrastructure"]
 

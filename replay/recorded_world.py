@@ -14,13 +14,13 @@ from cassettes.model import Call
 from .effects import recorded_effects
 from .home import Home
 from .ignoring import checked_rules, matching_key
+from .orchestration.suite import Suite
+from .orchestration.tasks import Task
+from .orchestration.variant import environ_of_trial, settings_of_trial
 from .policy import Action, Policy
 from .policy import freeze as freezing
 from .setup import Setup, seeded_by, user_seed_in
-from .suite import Suite
 from .tagless import TaglessWorld, tagless, tagless_recording
-from .tasks import Task
-from .variant import environ_of_trial, settings_of_trial
 from .view import View
 
 __all__ = ["setup_of"]

@@ -17,11 +17,11 @@ from cassettes.recorder import entered
 from cassettes.redact import Redactor
 from cassettes.values import pack, unpack
 
-from .answer_changes import answer_changes
 from .difference import shortened
 from .journal import Journal
 from .lacking import FrozenWrite
 from .recording import digest_of
+from .reruns.answer_changes import answer_changes
 from .state import paths_of
 from .tickets import SessionTicket
 from .volatile import looks_volatile

@@ -22,13 +22,13 @@ from cassettes.model import Ending
 from .agents import run_agent
 from .difference import shortened
 from .home import writing
-from .loading import load_object
+from .orchestration.loading import load_object
+from .orchestration.suite import Suite
+from .orchestration.tasks import Task
 from .recorded_world import setup_of
 from .report.trial_text import evidence_lines
 from .scoring import Score, score_trial
 from .setup import Setup
-from .suite import Suite
-from .tasks import Task
 from .trial import Trial
 from .view import Step, View
 from .writes import acts_of, declared_writes, expected_acts, first_divergent, matched_steps, possible_writes

@@ -26,24 +26,24 @@ from cassettes.writer import CassetteWriter
 
 from .actors import acting_as, current_actor
 from .ambient import Ambient
+from .branching.prefix import Prefix
 from .breaking import stop_before
-from .children import Children
 from .deciding import Decider, Decision, Live, Made, Played, Recorded, Span, Stopped, Unanswerable
 from .emulation import Emulation
-from .escapes import Escapes
 from .injecting import Injecting
 from .journal import Journal
 from .misses import misfit_report, unknown_class_report
+from .orchestration.throttle import Throttle
 from .playback import Playback
 from .policy import Policy
-from .prefix import Prefix
-from .proxy import TrialInvitation
+from .processes.children import Children
+from .processes.escapes import Escapes
+from .processes.proxy import TrialInvitation
 from .recording import Context
 from .repeat import CatchUp, Repeat
 from .spending import billed_part
 from .state import Misfit
 from .strands import Strands
-from .throttle import Throttle
 from .tickets import SessionTicket
 from .worlds import World
 
@@ -191,7 +191,7 @@ class Session:
         self.escaped_work.note(f"{name}{within}", pid)
 
     def invitation(self) -> TrialInvitation | None:
-        """For work that is handed to another process here (see `replay.children`)."""
+        """For work that is handed to another process here (see `replay.processes.children`)."""
         return self._children.invitation(self._enclosing())
 
     def _enclosing(self) -> SessionTicket | None:

@@ -12,12 +12,12 @@ from attrs import frozen
 from cassettes.given import GivenRule
 from cassettes.model import Header, TrialId
 
+from .branching.prefix import Prefix
 from .home import Home
+from .orchestration.tasks import Task
+from .orchestration.throttle import Throttle
 from .playback import Playback
 from .policy import Policy
-from .prefix import Prefix
-from .tasks import Task
-from .throttle import Throttle
 from .worlds import World
 
 __all__ = ["Setup", "seeded_by", "user_seed_in"]

@@ -23,7 +23,7 @@ __all__ = ["agents_frame", "stop_here"]
 CALL: Final = "_call"  # the name under which the debugger has the call
 _HOOK: Final = "_breakpointhook"
 _OURS: Final = ("cassettes", "adapters", "replay", "trialtape")
-_LOOP: Final = "replay.dialogue"
+_LOOP: Final = "replay.orchestration.dialogue"
 
 
 def stop_here(call: Call, step: int) -> None:

@@ -18,11 +18,11 @@ from cassettes.errors import BadInput, CassetteError, TrialtapeError
 from cassettes.model import TrialId
 
 from .home import Home
-from .labels import Label, current, read_labels
+from .labelling.labels import Label, current, read_labels
 from .migrations import MIGRATIONS
 from .rows import INTERACTION_COLUMNS, UNREADABLE, Row, clean, rows_of, unreadable_row
 from .runs import load_run
-from .scorefile import KeptScore, read_scores
+from .scores.scorefile import KeptScore, read_scores
 from .view import View
 
 __all__ = ["Store", "Trouble"]

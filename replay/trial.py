@@ -31,18 +31,18 @@ from cassettes.values import pack
 from cassettes.writer import CassetteWriter
 
 from .ambient import Ambient, alone_if
+from .branching.prefix import Prefix
 from .emulation import Emulation, asking
 from .endings import ending_of
 from .injecting import Injecting
+from .orchestration.tasks import definition_of, digests_of, fresh_state
 from .patching import patched
 from .playback import Playback
-from .prefix import Prefix
 from .readings import AMBIENT
 from .runs import packages
 from .session import Session
 from .setup import Setup
 from .state import StateTracker
-from .tasks import definition_of, digests_of, fresh_state
 
 __all__ = ["Trial"]
 

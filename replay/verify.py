@@ -20,13 +20,13 @@ from cassettes.values import pack, unpack
 from .agents import run_agent
 from .home import Home
 from .ignoring import checked_rules
+from .orchestration.tasks import Task
+from .orchestration.variant import environ_of_trial, settings_of_trial
 from .playback import Playback
 from .policy import REPLAY
 from .setup import Setup, seeded_by, user_seed_in
 from .sources import recording_of
-from .tasks import Task
 from .trial import Trial
-from .variant import environ_of_trial, settings_of_trial
 from .view import View
 
 __all__ = ["Checked", "check_file", "verify_trial"]

@@ -14,8 +14,8 @@ from cassettes.values import unpack
 
 from .conversation import Turn, turns_of
 from .home import Home
+from .orchestration.tasks import Task, task_from
 from .state import patched
-from .tasks import Task, task_from
 
 __all__ = ["Step", "View", "coverage_of", "messages_of", "open_trial"]
 

@@ -9,7 +9,7 @@ from cassettes.reader import Cassette
 from cassettes.values import pack
 from replay.home import Home
 from replay.runs import RunFile, open_run
-from replay.scorefile import KeptScore, append_scores
+from replay.scores.scorefile import KeptScore, append_scores
 from replay.scoring import Score
 from tests import factories
 

@@ -20,7 +20,7 @@ from replay.debugger.app import Debugger
 from replay.debugger.desk import Desk
 from replay.home import Home
 from replay.references import references
-from replay.scorefile import read_scores
+from replay.scores.scorefile import read_scores
 from replay.view import View, open_trial
 from replay.writes import first_divergent_write
 

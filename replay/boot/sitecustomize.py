@@ -2,8 +2,8 @@
 """Python imports this at its start, in each process of a recorded command: it joins the trial, if there is one.
 
 Only the standard library is used until there is a trial to join. The folder of this file stands first on PYTHONPATH,
-where `replay.commands` put it, or on the path by `replay.at_start` where Python ignores that; the program's own
-sitecustomize, which it hides, is run afterwards.
+where `replay.processes.commands` put it, or on the path by `replay.at_start` where Python ignores that; the program's
+own sitecustomize, which it hides, is run afterwards.
 """
 
 import os
@@ -13,10 +13,10 @@ import sys
 def _join() -> None:
     if not (os.environ.get("TRIALTAPE_INVITATION") or os.environ.get("TRIALTAPE_BOUNDARY")):
         return
-    if "replay.joining" in sys.modules:
+    if "replay.processes.joining" in sys.modules:
         return  # site may run this twice
     try:
-        from replay.joining import join_trial  # noqa: PLC0415  # nothing of ours is loaded without a trial
+        from replay.processes.joining import join_trial  # noqa: PLC0415  # nothing of ours is loaded without a trial
 
         join_trial(os.environ)
     except Exception as error:  # noqa: BLE001  # whatever it is, a program that is not recorded must not run on

@@ -7,6 +7,8 @@ from typing import Literal
 import click
 
 from cassettes.errors import BadInput
+from replay.analysis.run_compare import RunComparison, compare_runs
+from replay.analysis.score_compare import ScoreComparison, compare_scores
 from replay.home import Home
 from replay.report.compare_text import (
     compared_head,
@@ -16,9 +18,7 @@ from replay.report.compare_text import (
     scores_head,
     scores_notes,
 )
-from replay.run_compare import RunComparison, compare_runs
 from replay.runs import load_run
-from replay.score_compare import ScoreComparison, compare_scores
 from replay.store import Store
 
 from .ls_command import tell_troubles

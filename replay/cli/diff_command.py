@@ -14,7 +14,7 @@ from replay.home import Home
 from replay.references import expected_actions, references
 from replay.report.diff_text import beside, expected_line, state_lines, verdict_line
 from replay.runs import load_run
-from replay.scorefile import read_scores
+from replay.scores.scorefile import read_scores
 from replay.selection import find_trial
 from replay.view import View
 

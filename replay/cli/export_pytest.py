@@ -10,7 +10,8 @@ from typing import Any
 
 from cassettes.errors import BadInput
 from replay.home import Home
-from replay.loading import load_name
+from replay.orchestration.loading import load_name
+from replay.orchestration.suite import Suite
 from replay.policy import Selector
 from replay.pytest_file import TestFile, slug_of, text_of
 from replay.readings import readings_of
@@ -18,7 +19,6 @@ from replay.references import expected_actions, references
 from replay.retrial import FREEZE, retrial, suite_at, task_named
 from replay.runs import load_run
 from replay.scoring import Score, score_trial
-from replay.suite import Suite
 from replay.view import Step, View
 from replay.writes import (
     DivergentWrite,

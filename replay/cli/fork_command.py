@@ -11,22 +11,22 @@ from attrs import asdict
 
 from cassettes.errors import BadInput, BudgetReached
 from cassettes.model import Ending, TrialId
-from replay.blame import Blame, blame
+from replay.branching.blame import Blame, blame
+from replay.branching.editing import UNEDITED, read_edit
+from replay.branching.fork_points import points_of, stretches
+from replay.branching.fork_run import Continued, Terms, continue_from
+from replay.branching.forking import Wish, fork_of
+from replay.branching.forks import bars_of, parting
 from replay.breaking import may_stop
-from replay.editing import UNEDITED, read_edit
-from replay.fork_points import points_of, stretches
-from replay.fork_run import Continued, Terms, continue_from
-from replay.forking import Wish, fork_of
-from replay.forks import bars_of, parting
 from replay.given_policy import GivenPolicy, settled
 from replay.home import Home
+from replay.orchestration.suites import load_suite, suite_of_run
 from replay.report.blame_text import blame_table, left_out_text, share_line, verdict_lines
 from replay.report.trial_text import caught_up_lines
 from replay.runs import load_run
-from replay.scorefile import read_scores
+from replay.scores.scorefile import read_scores
 from replay.selection import find_trial
 from replay.spending import money
-from replay.suites import load_suite, suite_of_run
 from replay.view import View
 from replay.writes import DivergentWrite
 

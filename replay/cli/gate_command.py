@@ -9,11 +9,11 @@ import click
 from attrs import asdict
 
 from cassettes.errors import BadInput
-from replay.conditions import Condition, planned
-from replay.gating import GateResult, gate_against, gate_run
+from replay.analysis.conditions import Condition, planned
+from replay.analysis.gating import GateResult, gate_against, gate_run
+from replay.analysis.run_compare import compare_runs
 from replay.home import Home
 from replay.report.gate_text import gate_lines, planned_lines
-from replay.run_compare import compare_runs
 from replay.runs import load_run
 from replay.stats.intervals import Target
 from replay.store import Store

@@ -9,12 +9,12 @@ import click
 from rich.progress import track
 
 from cassettes.errors import BadInput
-from replay.drift import Drift, TrialDrift
 from replay.effects import read_effects
 from replay.home import Home
 from replay.ignoring import checked_rules
 from replay.report.drift_text import drift_lines
-from replay.rerunning import Terms, named_writes, rerun
+from replay.reruns.drift import Drift, TrialDrift
+from replay.reruns.rerunning import Terms, named_writes, rerun
 from replay.verify import Checked, check_file
 
 from .options import json_option

@@ -12,16 +12,16 @@ from attrs import evolve
 from rich.progress import Progress
 
 from cassettes.errors import BadInput
+from replay.analysis.run_stats import RunStats, run_stats
 from replay.emulation import asking
-from replay.fault_judge import FaultJudge, fault_judge
-from replay.fault_judging import JudgeAtWork, judge_faults
-from replay.fault_prompt import PROMPT
-from replay.fault_review import counted_trials, fault_review
 from replay.home import Home
-from replay.loading import load_object
+from replay.labelling.fault_judge import FaultJudge, fault_judge
+from replay.labelling.fault_judging import JudgeAtWork, judge_faults
+from replay.labelling.fault_prompt import PROMPT
+from replay.labelling.fault_review import counted_trials, fault_review
+from replay.orchestration.loading import load_object
 from replay.prices import prices_of
 from replay.report.fault_review_text import judge_lines, review_lines, review_table
-from replay.run_stats import RunStats, run_stats
 from replay.runs import load_run
 from replay.store import Store
 

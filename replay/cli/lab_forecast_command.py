@@ -8,7 +8,7 @@ from typing import Literal
 import click
 from rich.table import Table
 
-from replay.forecasting import Forecast, forecast
+from replay.analysis.forecasting import Forecast, forecast
 from replay.home import Home
 from replay.runs import load_run
 from replay.stats import Extrapolation

@@ -10,9 +10,9 @@ import click
 from rich.progress import track
 
 from cassettes.errors import BadInput
+from replay.analysis.judging import JudgeReport, human_score, judge_report, read_verdicts
+from replay.analysis.repeats import Repeats, repeats_in
 from replay.home import Home
-from replay.judging import JudgeReport, human_score, judge_report, read_verdicts
-from replay.repeats import Repeats, repeats_in
 from replay.report.stats_text import number
 from replay.runs import load_run
 from replay.stats import Share

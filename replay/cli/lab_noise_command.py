@@ -9,12 +9,12 @@ import click
 from attrs import evolve
 
 from cassettes.errors import BadInput
+from replay.analysis.noise import noise_of
+from replay.analysis.outcomes import outcomes_of
+from replay.analysis.residual import Residual, other_verdict, residual_of
 from replay.home import Home
 from replay.ignoring import checked_rules
-from replay.noise import noise_of
-from replay.outcomes import outcomes_of
 from replay.report.noise_text import noise_lines
-from replay.residual import Residual, other_verdict, residual_of
 from replay.runs import load_run
 from replay.store import Store
 

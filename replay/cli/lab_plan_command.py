@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 from rich.table import Table
 
+from replay.analysis.lab_plan import LabPlan, lab_plan
 from replay.home import Home
-from replay.lab_plan import LabPlan, lab_plan
 from replay.runs import load_run
 from replay.spending import money
 from replay.store import Store

@@ -11,10 +11,10 @@ import click
 from cassettes.errors import BadInput
 from replay.home import Home
 from replay.ignoring import checked_rules
-from replay.reexecuting import Manner, reexecuted
-from replay.reexecution import MODES, Mode, Reexecution
-from replay.reexecution_file import keep_reexecution, known_reexecutions
 from replay.report.reexecution_text import known_lines, reexecution_lines
+from replay.reruns.reexecuting import Manner, reexecuted
+from replay.reruns.reexecution import MODES, Mode, Reexecution
+from replay.reruns.reexecution_file import keep_reexecution, known_reexecutions
 
 from .bars import counting_bar
 from .options import json_option

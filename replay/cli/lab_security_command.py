@@ -5,7 +5,10 @@ from __future__ import annotations
 import click
 
 from cassettes.errors import BadInput
-from replay.attack_rows import Wanted
+from replay.analysis.attack_rows import Wanted
+from replay.analysis.security import RunSecurity, run_security
+from replay.analysis.security_compare import Defences, compare_defences
+from replay.analysis.threshold import Threshold
 from replay.home import Home
 from replay.report.security_text import (
     difference_lines,
@@ -18,10 +21,7 @@ from replay.report.security_text import (
 )
 from replay.runs import load_run
 from replay.scoring import ATTACK
-from replay.security import RunSecurity, run_security
-from replay.security_compare import Defences, compare_defences
 from replay.store import Store
-from replay.threshold import Threshold
 
 from .ls_command import tell_troubles
 from .options import json_option

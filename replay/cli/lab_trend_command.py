@@ -9,8 +9,8 @@ from typing import Literal
 import click
 from rich.text import Text
 
+from replay.analysis.nights import Nights, matching_runs, nights_of
 from replay.home import Home
-from replay.nights import Nights, matching_runs, nights_of
 from replay.stats import TrendPoint
 from replay.store import Store
 

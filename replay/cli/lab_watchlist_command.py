@@ -8,10 +8,10 @@ from typing import Literal
 
 import click
 
+from replay.analysis.watching_tasks import Watched, WatchedList, watched
 from replay.home import Home
 from replay.runs import load_run
 from replay.store import Store
-from replay.watching_tasks import Watched, WatchedList, watched
 
 from .ls_command import tell_troubles
 from .options import errors_option, json_option, score_of_each_option

@@ -10,14 +10,14 @@ from rich.progress import track
 from rich.table import Table
 
 from cassettes.errors import BadInput
+from replay.analysis.reliability import MOST_UNANSWERED
+from replay.analysis.run_coverage import Coverage, coverage_by_task, coverage_of_rows
 from replay.effects import read_effects
 from replay.home import Home
 from replay.leave_one_out import Coverage as Answerable
 from replay.leave_one_out import TrialCoverage
 from replay.leave_one_out import leave_one_out as covered_by_others
 from replay.recording import Recording
-from replay.reliability import MOST_UNANSWERED
-from replay.run_coverage import Coverage, coverage_by_task, coverage_of_rows
 from replay.runs import load_run
 from replay.sources import recordings_of
 from replay.store import Store

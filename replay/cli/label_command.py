@@ -10,9 +10,9 @@ from rich.text import Text
 
 from cassettes.errors import BadInput
 from cassettes.redact import Redactor, secrets_of
-from replay.authors import find_author
 from replay.home import Home
-from replay.labels import FAULTS, USER_ERRORS, Fault, Label, UserError, append_label, current, read_labels
+from replay.labelling.authors import find_author
+from replay.labelling.labels import FAULTS, USER_ERRORS, Fault, Label, UserError, append_label, current, read_labels
 from replay.report.label_text import label_text
 from replay.runs import load_run
 from replay.selection import find_trial

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from cassettes.errors import BadInput
-from replay.costs import costs_of_trials
+from replay.analysis.costs import costs_of_trials
 from replay.home import Home
-from replay.labels import FAULTS, UNLABELLED
+from replay.labelling.labels import FAULTS, UNLABELLED
 from replay.prices import PriceList, prices_of
 from replay.runs import load_run
 from replay.spending import Cost

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from replay.home import Home
+from replay.orchestration.skeleton import write_suite
+from replay.orchestration.stub import default_path, write_stub
 from replay.selection import find_trial
-from replay.skeleton import write_suite
-from replay.stub import default_path, write_stub
 
 from .options import json_option
 from .output import echo_json

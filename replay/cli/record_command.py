@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from cassettes.errors import BadInput
-from replay.boundaries import READY_MADE, Boundary
-from replay.commands import Command, environ_of
 from replay.home import Home
-from replay.suite import Suite
-from replay.tasks import Task
+from replay.orchestration.suite import Suite
+from replay.orchestration.tasks import Task
+from replay.processes.boundaries import READY_MADE, Boundary
+from replay.processes.commands import Command, environ_of
 
 from .output import messages
 from .programs import TIMED_OUT, TakesProgram, code_of, found_program

@@ -7,11 +7,11 @@ from pathlib import Path
 from cassettes.errors import BadInput, CassetteError
 from cassettes.model import TrialId
 from replay.home import Home
+from replay.orchestration.suite import Suite
+from replay.orchestration.suites import load_suite, suite_of_run
+from replay.orchestration.tasks import Task
 from replay.runs import load_run
 from replay.selection import find_trial
-from replay.suite import Suite
-from replay.suites import load_suite, suite_of_run
-from replay.tasks import Task
 from replay.view import View
 
 __all__ = ["recorded_suite", "recorded_trials"]

@@ -11,8 +11,8 @@ from typing import Literal
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from replay.analysis.reliability import Errors
 from replay.home import Home
-from replay.reliability import Errors
 from replay.report.html.build import compared_for_page, make_report
 from replay.report.html.facts import facts_of
 from replay.report.html.writing import write_page

@@ -10,18 +10,18 @@ from attrs import asdict, frozen
 
 from cassettes.errors import BadInput
 from cassettes.model import Ending, TrialId
-from replay.ab_run import compare_arms, jobs_of, run_arms
-from replay.arms import Arm
-from replay.gating import GateLine, gate_against, overall
+from replay.analysis.gating import GateLine, gate_against, overall
+from replay.analysis.run_compare import RunComparison
 from replay.home import Home
-from replay.progress import RunResult
+from replay.orchestration.ab_run import compare_arms, jobs_of, run_arms
+from replay.orchestration.arms import Arm
+from replay.orchestration.progress import RunResult
+from replay.orchestration.run_terms import RunTerms
+from replay.orchestration.running import Job
+from replay.orchestration.sequential_run import Design, Looks, refuse_impossible_design
+from replay.orchestration.suite import Suite
 from replay.report.arms_text import alike_line, arms_verdict, evidence_line, looks_notes, looks_table, not_side_by_side
-from replay.run_compare import RunComparison
-from replay.run_terms import RunTerms
-from replay.running import Job
-from replay.sequential_run import Design, Looks, refuse_impossible_design
 from replay.stats.intervals import Target
-from replay.suite import Suite
 
 from .compare_command import print_comparison
 from .options import alpha_option, margin_option, undecided_option

@@ -30,7 +30,7 @@ def trial_bars(*, quiet: bool) -> Progress:
 
 
 class TrialBar:
-    """One bar; see `replay.progress.Progress`."""
+    """One bar; see `replay.orchestration.progress.Progress`."""
 
     def __init__(self, bars: Progress, description: str) -> None:
         self._bars = bars

@@ -10,13 +10,13 @@ import click
 from attrs import asdict
 
 from cassettes.errors import BadInput
-from replay.commands import Command
 from replay.home import Home
-from replay.run_terms import RunTerms
+from replay.orchestration.run_terms import RunTerms
+from replay.orchestration.suite import Suite
+from replay.orchestration.suites import load_suite
+from replay.orchestration.tasks import Task
+from replay.processes.commands import Command
 from replay.runs import load_run
-from replay.suite import Suite
-from replay.suites import load_suite
-from replay.tasks import Task
 from replay.view import View
 
 from .options import json_option

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from replay.leakfile import told as told_leaks
-from replay.progress import RunResult
+from replay.orchestration.progress import RunResult
 from replay.report.trial_text import caught_up_lines
 from replay.spending import money
 

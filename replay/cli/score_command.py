@@ -12,18 +12,18 @@ from attrs import field, frozen
 from rich.progress import track
 
 from cassettes.errors import BadInput
-from replay.altered import CONTROLS, Control
-from replay.blindness import blind_to, keep_blindness
-from replay.controls import controlled
 from replay.home import Home
-from replay.recombining import named_rule, recombined
 from replay.report.score_text import compared_lines, control_lines, score_lines
-from replay.rescoring import Known, rescored
 from replay.runs import load_run
-from replay.scorefile import KeptScore, append_scores, read_scores
-from replay.scorer_names import scorers_named
+from replay.scores.altered import CONTROLS, Control
+from replay.scores.blindness import blind_to, keep_blindness
+from replay.scores.controls import controlled
+from replay.scores.recombining import named_rule, recombined
+from replay.scores.rescoring import Known, rescored
+from replay.scores.scorefile import KeptScore, append_scores, read_scores
+from replay.scores.scorer_names import scorers_named
+from replay.scores.side_by_side import SideBySide, side_by_side
 from replay.scoring import OWN, Rule, Scorer
-from replay.side_by_side import SideBySide, side_by_side
 from replay.store import Store
 
 from .options import json_option

@@ -14,12 +14,12 @@ from rich.text import Text
 from cassettes.errors import BadInput
 from cassettes.model import Interaction
 from replay.home import Home
-from replay.labels import Label, current, read_labels
+from replay.labelling.labels import Label, current, read_labels
 from replay.prices import PriceList, prices_of
 from replay.report.label_text import label_text
 from replay.report.trial_text import ending_lines, evidence_lines, outcome_text, overview, step_document, step_lines
 from replay.runs import load_run
-from replay.scorefile import KeptScore, read_scores
+from replay.scores.scorefile import KeptScore, read_scores
 from replay.scoring import ATTACK
 from replay.selection import find_trial
 from replay.spending import Cost, is_billed, priced, spent_by

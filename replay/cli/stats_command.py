@@ -10,17 +10,17 @@ from typing import Literal
 import click
 
 from cassettes.errors import BadInput
-from replay.card import Card, card_of
-from replay.faults import Faults, faults_of
-from replay.groups import Groups, groups_of
+from replay.analysis.card import Card, card_of
+from replay.analysis.groups import Groups, groups_of
+from replay.analysis.run_stats import RunStats, run_stats
+from replay.analysis.tables import flat_rows, write_table
 from replay.home import Home
+from replay.labelling.faults import Faults, faults_of
 from replay.report.card_text import card_lines, groups_notes, groups_table
 from replay.report.faults_text import faults_lines, faults_table
 from replay.report.stats_text import bounds_text, curve, head, notes, table
-from replay.run_stats import RunStats, run_stats
 from replay.runs import load_run
 from replay.store import Store
-from replay.tables import flat_rows, write_table
 
 from .ls_command import tell_troubles
 from .options import errors_option, json_option, score_option

@@ -15,11 +15,11 @@ from cassettes.errors import BadInput, CassetteError
 from cassettes.reader import Cassette
 from cassettes.redact import Redactor, secrets_of
 from replay.home import Home
-from replay.labels import carry_labels
+from replay.labelling.labels import carry_labels
 from replay.retention import delete_expired, expired, seconds_of
 from replay.rewriting import redact_file, secrets_in
 from replay.runs import load_run
-from replay.scorefile import carry_scores
+from replay.scores.scorefile import carry_scores
 
 from .options import json_option
 from .output import echo_json, messages

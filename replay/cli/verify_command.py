@@ -12,13 +12,13 @@ from attrs import asdict
 
 from cassettes.errors import BadInput
 from cassettes.model import TrialId
-from replay.drift import Drift
 from replay.home import Home
 from replay.ignoring import checked_rules
-from replay.live_sample import sampled_reads
+from replay.orchestration.suite import Suite
 from replay.report.drift_text import drift_lines
-from replay.rerunning import Terms, rerun
-from replay.suite import Suite
+from replay.reruns.drift import Drift
+from replay.reruns.live_sample import sampled_reads
+from replay.reruns.rerunning import Terms, rerun
 from replay.verify import Checked, check_file
 from replay.view import View
 

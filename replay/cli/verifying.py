@@ -10,7 +10,7 @@ from rich.progress import track
 
 from cassettes.model import TrialId
 from replay.home import Home
-from replay.suite import Suite
+from replay.orchestration.suite import Suite
 from replay.verify import Checked, check_file, verify_trial
 from replay.view import View
 

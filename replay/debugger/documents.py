@@ -11,7 +11,7 @@ from attrs import frozen
 from cassettes.errors import BadInput, TrialtapeError
 from cassettes.model import Interaction, Patch, Stream, Value
 from cassettes.values import unpack
-from replay.labels import Label
+from replay.labelling.labels import Label
 from replay.leaves import ABSENT, LeafChange, leaf_changes
 from replay.report.label_text import by_whom, said_in
 from replay.view import View, messages_of

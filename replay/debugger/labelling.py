@@ -9,9 +9,9 @@ from attrs import frozen
 
 from cassettes.errors import BadInput
 from cassettes.redact import Redactor, secrets_of
-from replay.authors import find_author
 from replay.home import Home
-from replay.labels import Fault, Label, append_label
+from replay.labelling.authors import find_author
+from replay.labelling.labels import Fault, Label, append_label
 from replay.view import View
 
 __all__ = ["Draft", "keep_label"]

@@ -9,11 +9,11 @@ from attrs import field, frozen
 from cassettes.errors import TrialtapeError
 from cassettes.model import Interaction
 from replay.home import Home
-from replay.labels import Label, current, read_labels
+from replay.labelling.labels import Label, current, read_labels
 from replay.prices import PriceList, prices_of
 from replay.references import references
 from replay.runs import load_run
-from replay.scorefile import KeptScore, read_scores
+from replay.scores.scorefile import KeptScore, read_scores
 from replay.spending import is_billed, priced, spent_by
 from replay.view import View
 from replay.writes import DivergentWrite, first_divergent_write, ignored_by

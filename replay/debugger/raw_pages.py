@@ -9,10 +9,10 @@ from typing import Any
 from rich.text import Text
 
 from cassettes.model import Interaction, Outcome, Stream, Value
-from replay.labels import Label
+from replay.labelling.labels import Label
 from replay.report.label_text import by_whom, said_in
 from replay.report.trial_text import ending_lines, evidence_lines, overview
-from replay.scorefile import KeptScore
+from replay.scores.scorefile import KeptScore
 from replay.view import View
 
 from .inert import inert

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from replay.labels import FAULTS, Fault
+from replay.labelling.labels import FAULTS, Fault
 
 from .keys import GROUPS, KEYS
 from .labelling import Draft

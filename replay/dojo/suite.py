@@ -9,8 +9,8 @@ from typing import Any
 from attrs import frozen
 
 from cassettes.errors import BadInput
-from replay.suite import Suite
-from replay.tasks import Task
+from replay.orchestration.suite import Suite
+from replay.orchestration.tasks import Task
 from replay.trial import Trial
 
 from .library import (
@@ -48,7 +48,7 @@ def agentdojo_suite(
     user_tasks: Iterable[str] | None = None,
     injection_tasks: Iterable[str] | None = None,
 ) -> Suite:
-    """A suite of AgentDojo as a `replay.suite.Suite`, with the scores ``utility`` and ``attack_success``.
+    """A suite of AgentDojo as a `replay.orchestration.suite.Suite`, with the scores ``utility`` and ``attack_success``.
 
     Args:
         name: ``banking``, ``slack``, ``travel`` or ``workspace``.

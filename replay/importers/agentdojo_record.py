@@ -10,8 +10,8 @@ from attrs import frozen
 from cassettes.canonical import digest
 from cassettes.model import Ending, Reply
 from replay.effects import Effects
+from replay.orchestration.tasks import Task, definition_of, digests_of
 from replay.scoring import Score
-from replay.tasks import Task, definition_of, digests_of
 
 from .findings import FoundTrial, Rated
 from .reading import as_dict, as_list, rest_of, shortened, text_in

@@ -16,8 +16,8 @@ from cassettes.canonical import digest_bytes
 from cassettes.errors import BadInput
 from cassettes.model import Ending, Reply, Usage
 from replay.effects import AS_DECLARED, Effects
+from replay.orchestration.tasks import Task, definition_of, digests_of
 from replay.scoring import Score
-from replay.tasks import Task, definition_of, digests_of
 
 from .findings import Fidelity, Findings, FoundTrial, Identities, Rated, Remark
 from .reading import Line, as_dict, as_list, declared_in, lines_of, number_in, read_bytes, rest_of, text_in

@@ -9,9 +9,9 @@ from attrs import field, frozen
 
 from cassettes.errors import BadInput
 from cassettes.model import Ending, Interaction, Mark
-from replay.labels import Fault, Source, UserError
+from replay.labelling.labels import Fault, Source, UserError
+from replay.orchestration.tasks import Task
 from replay.scoring import Score
-from replay.tasks import Task
 
 __all__ = ["Fidelity", "Findings", "FoundLabel", "FoundTrial", "Identities", "Rated", "Remark", "refused"]
 

@@ -14,11 +14,11 @@ from attrs import asdict, evolve, field, frozen
 from cassettes.errors import BadInput, UnkeepableValue
 from cassettes.model import Ending, Interaction, TrialId
 from cassettes.redact import Redactor, secrets_of
-from replay.blindness import keep_blindness
 from replay.home import Home
-from replay.labels import Label, append_label, read_labels
+from replay.labelling.labels import Label, append_label, read_labels
 from replay.runs import RunFile, open_run, packages
-from replay.scorefile import KeptScore, append_scores, read_scores
+from replay.scores.blindness import keep_blindness
+from replay.scores.scorefile import KeptScore, append_scores, read_scores
 from replay.scoring import Score, Scorer
 
 from .findings import Findings, FoundTrial, Remark

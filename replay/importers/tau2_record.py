@@ -10,7 +10,7 @@ from attrs import frozen
 from cassettes.canonical import digest
 from cassettes.model import Effect, Ending
 from replay.effects import Effects
-from replay.tasks import Task, definition_of, digests_of
+from replay.orchestration.tasks import Task, definition_of, digests_of
 
 from .findings import FoundLabel, FoundTrial
 from .reading import as_dict, as_list, as_text, number_in, rest_of, text_in

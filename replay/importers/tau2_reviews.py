@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from replay.labels import Fault, UserError
+from replay.labelling.labels import Fault, UserError
 
 from .findings import FoundLabel
 from .reading import as_dict, as_list, text_in

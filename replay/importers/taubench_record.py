@@ -12,8 +12,8 @@ from cassettes.canonical import digest
 from cassettes.errors import BadInput
 from cassettes.model import Ending
 from replay.effects import AS_DECLARED, Effects
+from replay.orchestration.tasks import Task, definition_of, digests_of
 from replay.scoring import Score
-from replay.tasks import Task, definition_of, digests_of
 
 from .findings import refused
 from .taubench_tools import TERMINATING

@@ -12,7 +12,7 @@ from typing import Any, Final
 from cassettes.canonical import digest
 from cassettes.model import Ending, Origin, Reply
 from replay.effects import Effects
-from replay.tasks import Task, definition_of, digests_of
+from replay.orchestration.tasks import Task, definition_of, digests_of
 
 from .findings import FoundTrial, Rated
 from .reading import as_dict, as_list, as_text, rest_of, shortened, text_in

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from replay.gating import GateLine
-from replay.progress import RunResult
-from replay.sequential_run import Design, Look
+from replay.analysis.gating import GateLine
+from replay.orchestration.progress import RunResult
+from replay.orchestration.sequential_run import Design, Look
 
 from .gate_text import decision_lines
 from .stats_text import number

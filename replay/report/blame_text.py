@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from rich.table import Table
 from rich.text import Text
 
-from replay.blame import Bar, Blame
+from replay.branching.blame import Bar, Blame
 
 __all__ = ["blame_table", "left_out_text", "share_line", "verdict_lines"]
 

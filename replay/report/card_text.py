@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from replay.card import Card
-from replay.groups import Groups
+from replay.analysis.card import Card
+from replay.analysis.groups import Groups
 from replay.stats import Interval, bounds_from_pass_1
 
 from .stats_text import head, notes, number

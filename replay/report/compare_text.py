@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from rich.table import Table
 
-from replay.moved import MovedTask
-from replay.run_compare import RunComparison
-from replay.score_compare import ScoreComparison
+from replay.analysis.moved import MovedTask
+from replay.analysis.run_compare import RunComparison
+from replay.analysis.score_compare import ScoreComparison
+from replay.analysis.task_pairs import TaskChange
 from replay.stats import FixedDifference, Paired
 from replay.stats.intervals import FEW_TASKS
-from replay.task_pairs import TaskChange
 
 from .stats_text import number
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from replay.drift import Drift, TrialDrift
+from replay.reruns.drift import Drift, TrialDrift
 
 __all__ = ["age_told", "drift_lines"]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from rich.table import Table
 from rich.text import Text
 
-from replay.fault_judging import JudgeAtWork
-from replay.fault_review import UNANSWERED, By, FaultReview, SideBySide
-from replay.labels import UNLABELLED
+from replay.labelling.fault_judging import JudgeAtWork
+from replay.labelling.fault_review import UNANSWERED, By, FaultReview, SideBySide
+from replay.labelling.labels import UNLABELLED
 
 from .faults_text import agreed_text, user_lines
 from .stats_text import number

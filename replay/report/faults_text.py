@@ -7,12 +7,12 @@ from typing import Final
 
 from rich.table import Table
 
-from replay.agreement import Agreement
-from replay.failed import Without
-from replay.faults import DISPUTED, UNTYPED, Faults, Labellers
-from replay.labels import UNLABELLED
+from replay.analysis.failed import Without
+from replay.labelling.agreement import Agreement
+from replay.labelling.faults import DISPUTED, UNTYPED, Faults, Labellers
+from replay.labelling.labels import UNLABELLED
+from replay.labelling.user_errors import UserErrors
 from replay.stats import Share
-from replay.user_errors import UserErrors
 
 from .stats_text import number
 

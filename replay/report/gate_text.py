@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from replay.conditions import Condition
-from replay.gating import GateLine, GateResult
+from replay.analysis.conditions import Condition
+from replay.analysis.gating import GateLine, GateResult
 from replay.stats import Decision, Feasibility
 
 from .compare_text import compared_head

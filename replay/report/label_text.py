@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from replay.labels import Label
+from replay.labelling.labels import Label
 
 __all__ = ["by_whom", "label_text", "said_in"]
 

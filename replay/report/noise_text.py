@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from replay.noise import Noise, UserApart
-from replay.residual import Residual
+from replay.analysis.noise import Noise, UserApart
+from replay.analysis.residual import Residual
 from replay.stats import NoiseShare, half_width_without
 
 __all__ = ["noise_lines"]

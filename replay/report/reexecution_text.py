@@ -28,7 +28,7 @@ def reexecution_lines(found: Document) -> Iterator[str]:
     """The lines for a person.
 
     Args:
-        found: as `replay.reexecution.Reexecution.to_dict` gives it, fresh or kept.
+        found: as `replay.reruns.reexecution.Reexecution.to_dict` gives it, fresh or kept.
     """
     trials: Sequence[Document] = found["trials"]
     yield from _environment_lines(found)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from replay.controls import ControlResult, Survival
-from replay.side_by_side import Pair, SideBySide
+from replay.scores.controls import ControlResult, Survival
+from replay.scores.side_by_side import Pair, SideBySide
 
 __all__ = ["blind_line", "compared_lines", "control_lines", "score_lines"]
 

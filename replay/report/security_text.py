@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from replay.attack_rows import NOT_DELIVERED
-from replay.security import Measure, RunSecurity
-from replay.security_compare import DefenceComparison, Defences
+from replay.analysis.attack_rows import NOT_DELIVERED
+from replay.analysis.security import Measure, RunSecurity
+from replay.analysis.security_compare import DefenceComparison, Defences
 from replay.stats import Interval
 
 from .score_text import blind_line

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from rich.table import Table
 from rich.text import Text
 
-from replay.run_coverage import Coverage
-from replay.run_stats import RunStats
+from replay.analysis.run_coverage import Coverage
+from replay.analysis.run_stats import RunStats
 from replay.scoring import ATTACK
 from replay.stats import Summary, SummaryRow, WorldSummary
 

@@ -15,11 +15,11 @@ from cassettes.errors import BadInput, NotACassette
 from cassettes.model import TrialId
 from replay.actors import acting_as
 from replay.home import Home, writing
+from replay.orchestration.tasks import Task
 from replay.playback import Playback
 from replay.policy import RECORD, REPLAY, Policy
 from replay.setup import Setup
 from replay.sources import recording_of
-from replay.tasks import Task
 from replay.trial import Trial
 from replay.view import View
 

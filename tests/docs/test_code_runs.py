@@ -84,7 +84,7 @@ def test_code_blocks_run(page, folder):
 
 def test_what_the_tutorial_shows_of_the_suite_is_what_is_written():
     shown = [block for block in blocks(FIRST, "python") if not _FILE.match(block)]
-    written = resources.files("replay").joinpath("starter", "suite.py.txt").read_text()
+    written = resources.files("replay.orchestration").joinpath("starter", "suite.py.txt").read_text()
     assert len(shown) == 2
     for block in shown:
         assert block in written

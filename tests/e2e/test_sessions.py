@@ -9,7 +9,7 @@ import pytest
 
 import trialtape as tt
 from cassettes.writer import CassetteWriter
-from replay.stub import write_stub
+from replay.orchestration.stub import write_stub
 
 QUESTION = "Where is my order? I am mia@example.org."
 ASKED = {"model": "m", "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": QUESTION}]}

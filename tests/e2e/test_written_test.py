@@ -12,7 +12,7 @@ import pytest
 
 from examples.support.server import serving
 from replay.home import Home
-from replay.scorefile import read_scores
+from replay.scores.scorefile import read_scores
 
 SUPPORT = Path(__file__).parents[2] / "examples" / "support"
 TASK = "rug-regret"  # forbidden by the shop's policy, and refunded all the same in many trials

@@ -6,9 +6,9 @@ import pytest
 
 import trialtape as tt
 from examples.support.suite import suite
-from replay.drift import Drift
 from replay.home import Home
-from replay.rerunning import Terms, rerun
+from replay.reruns.drift import Drift
+from replay.reruns.rerunning import Terms, rerun
 from replay.view import View
 
 TASKS = ("move-rug", "exchange-size", "cancel-kettle")

@@ -8,7 +8,7 @@ from typing import Any
 from cassettes.model import Ending, TrialId
 from replay.home import Home
 from replay.runs import RunFile, open_run
-from replay.scorefile import KeptScore, append_scores
+from replay.scores.scorefile import KeptScore, append_scores
 from replay.scoring import Score
 from replay.view import View
 from tests.factories import COMPLETED, write_cassette

@@ -394,7 +394,7 @@ def test_of_a_dialogue_which_calls_the_tools_itself_the_frame_that_calls_counts(
     monkeypatch.setattr(breaking, "stop_here", lambda *_: stopped.append(agents_frame(sys._getframe(1))))
     with tt.break_at(tool="look"), tt.trial(run="again", task=suite.tasks[0], replay="r/t#0", home=home.root) as trial:
         dialogue(trial)
-    assert stopped[0].f_globals["__name__"] == "replay.dialogue"
+    assert stopped[0].f_globals["__name__"] == "replay.orchestration.dialogue"
     assert stopped[0].f_locals["request"].name == "look"
 
 

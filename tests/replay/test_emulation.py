@@ -18,11 +18,11 @@ from click.testing import CliRunner
 import trialtape as tt
 from cassettes.model import Call, Error, Interaction, Origin, Value
 from cassettes.redact import Redactor
+from replay.analysis.run_stats import run_stats
 from replay.cli import main
 from replay.emulation import EmulatedError, Emulation, prompt
 from replay.home import Home
 from replay.report.stats_text import head
-from replay.run_stats import run_stats
 from replay.store import Store
 from replay.view import View
 
@@ -394,7 +394,7 @@ def test_every_number_says_what_was_made_up(run, tmp_path, model):
 
 
 def test_the_openai_sdk_is_imported_only_where_a_tool_is_played():
-    code = "import sys, replay.suite, replay.block, replay.emulation; sys.exit('openai' in sys.modules)"
+    code = "import sys, replay.orchestration.suite, replay.block, replay.emulation; sys.exit('openai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

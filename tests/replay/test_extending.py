@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 import trialtape as tt
+from replay.analysis.run_stats import run_stats
 from replay.cli import main
 from replay.home import Home
-from replay.run_stats import run_stats
 from replay.store import Store
 
 called: Counter[str] = Counter()

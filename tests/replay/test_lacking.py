@@ -10,11 +10,11 @@ from cassettes.errors import Refused
 from cassettes.model import Call, Header, Interaction, TrialId, Value
 from cassettes.redact import Redactor
 from cassettes.writer import CassetteWriter
+from replay.branching.prefix import Prefix
 from replay.deciding import Decider, Live, Unanswerable
 from replay.given_policy import GivenPolicy
 from replay.journal import Journal
 from replay.policy import RECORD, Selector, freeze
-from replay.prefix import Prefix
 from replay.recording import Recording
 from replay.state import StateTracker
 from replay.tickets import SessionTicket

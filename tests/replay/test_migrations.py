@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlite_utils
 
-from replay.labels import Label, append_label
+from replay.labelling.labels import Label, append_label
 from replay.migrations import MIGRATIONS
 from replay.query import parsed
 from replay.search import Filters, search

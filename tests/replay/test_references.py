@@ -6,7 +6,7 @@ import pytest
 
 from cassettes.model import Ending
 from replay.references import expected_actions, references
-from replay.scorefile import read_scores
+from replay.scores.scorefile import read_scores
 from replay.view import View
 from replay.writes import first_divergent_write, first_divergent_write_from_expected
 from tests.replay.recorded import keep, needs_airline, read, write

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from cassettes.model import TrialId
 from replay.home import Home
+from replay.orchestration.tasks import Task
 from replay.policy import RECORD
 from replay.setup import Setup
-from replay.tasks import Task
 
 
 def setup(tmp_path, seed=0, config=(), **options):

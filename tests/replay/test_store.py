@@ -11,7 +11,7 @@ import pytest
 import trialtape as tt
 from cassettes.model import Ending, TrialId
 from replay.home import Home
-from replay.labels import Label, append_label
+from replay.labelling.labels import Label, append_label
 from replay.store import Store
 from tests import factories
 

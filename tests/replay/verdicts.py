@@ -11,7 +11,7 @@ from cassettes.model import Ending, TrialId
 from cassettes.reader import Cassette
 from replay.home import Home
 from replay.runs import RunFile, open_run
-from replay.scorefile import KeptScore, append_scores
+from replay.scores.scorefile import KeptScore, append_scores
 from replay.scoring import Score
 from tests import factories
 

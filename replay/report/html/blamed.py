@@ -7,8 +7,8 @@ from typing import Any
 from attrs import frozen
 
 from cassettes.errors import TrialtapeError
-from replay.blame import blame
-from replay.forks import ForkRun, blame_of, forks_of
+from replay.branching.blame import blame
+from replay.branching.forks import ForkRun, blame_of, forks_of
 from replay.home import Home
 from replay.runs import load_run
 from replay.view import View

@@ -8,14 +8,14 @@ from typing import Any
 from attrs import evolve, frozen
 
 from cassettes.errors import CassetteError
-from replay.labels import Label, current, read_labels
+from replay.analysis.reliability import Errors
+from replay.analysis.run_compare import RunComparison, compare_runs
+from replay.analysis.run_settings import SETTINGS
+from replay.labelling.labels import Label, current, read_labels
 from replay.prices import PriceList, prices_of
 from replay.references import references_in
-from replay.reliability import Errors
-from replay.run_compare import RunComparison, compare_runs
-from replay.run_settings import SETTINGS
 from replay.runs import load_run
-from replay.scorefile import KeptScore, read_scores
+from replay.scores.scorefile import KeptScore, read_scores
 from replay.spending import priced, spent_by
 from replay.store import Store
 from replay.view import View

@@ -10,12 +10,12 @@ from attrs import frozen
 
 from cassettes.errors import CassetteError, TrialtapeError
 from cassettes.model import TrialId
-from replay.costs import costs_of_trials
+from replay.analysis.costs import costs_of_trials
+from replay.analysis.reliability import Errors
+from replay.analysis.run_stats import RunStats, run_stats
 from replay.prices import prices_of
-from replay.reliability import Errors
-from replay.run_stats import RunStats, run_stats
 from replay.runs import RunFile, load_run
-from replay.scorefile import KeptScore, read_scores
+from replay.scores.scorefile import KeptScore, read_scores
 from replay.spending import Cost
 from replay.store import Store
 from replay.view import View

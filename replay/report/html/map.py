@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from attrs import frozen
 
-from replay.reliability import Counted
+from replay.analysis.reliability import Counted
 
 from .facts import TrialFacts
 from .shown import one_line, shown

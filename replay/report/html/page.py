@@ -12,9 +12,9 @@ import jinja2
 from attrs import frozen
 from markupsafe import Markup
 
+from replay.analysis.run_compare import RunComparison
 from replay.report.compare_text import compared_head, compared_notes
 from replay.report.stats_text import bounds_text
-from replay.run_compare import RunComparison
 from replay.stats import SummaryRow
 
 from .charts import (

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from replay.labels import Label
+from replay.labelling.labels import Label
 from replay.report.label_text import by_whom, said_in
 from replay.report.trial_text import evidence_lines
-from replay.scorefile import KeptScore
+from replay.scores.scorefile import KeptScore
 from replay.scoring import ATTACK
 from replay.spending import Cost
 from replay.view import View

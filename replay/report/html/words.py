@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from replay.analysis.run_settings import benchmark_of, caps_of
+from replay.analysis.run_stats import RunStats
 from replay.report.score_text import blind_line
 from replay.report.stats_text import head, notes, number
-from replay.run_settings import benchmark_of, caps_of
-from replay.run_stats import RunStats
 from replay.stats import WorldSummary
 
 from .facts import RunFacts

@@ -95,8 +95,8 @@ CASES = {
     ),
     "20": (
         f"{E2E}/test_fork.py::test_nobody_is_asked_before_the_step",
-        f"{REPLAY}/test_forking.py::test_steps_before_the_fork_do_not_run_and_the_others_do",
-        f"{REPLAY}/test_forking.py::test_an_edit_changes_what_the_agent_is_told",
+        f"{REPLAY}/branching/test_forking.py::test_steps_before_the_fork_do_not_run_and_the_others_do",
+        f"{REPLAY}/branching/test_forking.py::test_an_edit_changes_what_the_agent_is_told",
         f"{REPLAY}/cli/test_fork_command.py::test_the_same_fork_twice_finds_the_first",
     ),
     "21": (

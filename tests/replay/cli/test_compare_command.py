@@ -6,7 +6,7 @@ import pytest
 
 from cassettes.model import TrialId
 from replay.home import Home
-from replay.scorefile import append_scores
+from replay.scores.scorefile import append_scores
 from tests.replay.verdicts import make_run, passes, score_of
 
 

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 import trialtape as tt
 from cassettes.model import TrialId
+from replay.branching.forks import blame_of
 from replay.cli import main
-from replay.forks import blame_of
 from replay.home import Home
 from replay.runs import load_run
 

@@ -11,7 +11,7 @@ from cassettes.model import Injected, Value
 from replay.debugger.glances import glance_at
 from replay.home import Home
 from replay.report.html.steps import steps_of
-from replay.scorefile import KeptScore, append_scores
+from replay.scores.scorefile import KeptScore, append_scores
 from replay.scoring import Score
 from tests.replay.recorded import keep, read, steps
 

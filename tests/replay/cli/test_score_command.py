@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from replay.cli import main
 from replay.home import Home
-from replay.scorefile import read_scores
+from replay.scores.scorefile import read_scores
 from tests.replay.recorded import needs_airline
 
 SCORERS = """

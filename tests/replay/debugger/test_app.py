@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from replay.debugger.keys import KEYS
-from replay.labels import current, read_labels
+from replay.labelling.labels import current, read_labels
 from tests.replay.debugger.driving import drive
 from tests.replay.debugger.scene import failing, scene
 from tests.replay.recorded import keep

@@ -7,8 +7,8 @@ from attrs import evolve
 
 from cassettes.errors import BadInput
 from cassettes.model import Chunk, Stream, Value
+from replay.branching.editing import read_edit
 from replay.debugger.edits import editable, edited_by_hand, given_as_file
-from replay.editing import read_edit
 from tests.replay.debugger.scene import http, model, said, tool
 
 STREAM = Stream({"status": 200}, (Chunk(0.0, b"data: 1\n\n"), Chunk(0.1, b"data: 2\n\n")))

@@ -4,7 +4,7 @@ import pytest
 
 from cassettes.errors import BadInput
 from replay.debugger.labelling import Draft, keep_label
-from replay.labels import read_labels
+from replay.labelling.labels import read_labels
 from replay.view import View
 from tests.factories import write_cassette
 from tests.replay.debugger.scene import scene

@@ -11,7 +11,7 @@ from replay.debugger.desk import MESSAGES, RAW, SCORES, STATE, STEP, Desk
 from replay.debugger.opened import compare, home_of, surroundings
 from replay.debugger.side import Side
 from replay.home import Home
-from replay.labels import Label, append_label
+from replay.labelling.labels import Label, append_label
 from replay.view import View, open_trial
 from tests.factories import write_cassette
 from tests.replay.debugger.scene import failing, frozen, model, said, scene, tool

@@ -25,7 +25,7 @@ from click.testing import CliRunner
 from replay.cli import main
 from replay.dojo import agentdojo_suite
 from replay.home import Home
-from replay.scorefile import read_scores
+from replay.scores.scorefile import read_scores
 
 home = "home"
 

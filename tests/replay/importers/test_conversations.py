@@ -10,7 +10,7 @@ from replay.cli import main
 from replay.home import Home
 from replay.importers.conversations import Fields, read_conversations
 from replay.runs import load_run
-from replay.scorefile import read_scores
+from replay.scores.scorefile import read_scores
 from replay.view import View
 from tests.replay.importers.records import asks, result, says, user
 from tests.replay.importers.simulations import calls, marks, whats

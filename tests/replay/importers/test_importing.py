@@ -10,7 +10,6 @@ from attrs import evolve
 
 from cassettes.errors import BadInput, UnkeepableValue
 from cassettes.model import Call, Ending, Interaction, TrialId, Value
-from replay.blindness import blind_to
 from replay.home import Home
 from replay.importers.conversations import Fields, read_conversations
 from replay.importers.findings import Fidelity, Findings, FoundLabel, FoundTrial, Identities, Rated, Remark
@@ -19,9 +18,10 @@ from replay.importers.keeping import Keeper
 from replay.importers.tau2 import read_tau2
 from replay.importers.timeline import Timeline
 from replay.importers.toolemu import read_toolemu
-from replay.labels import read_labels
+from replay.labelling.labels import read_labels
 from replay.runs import load_run
-from replay.scorefile import read_scores
+from replay.scores.blindness import blind_to
+from replay.scores.scorefile import read_scores
 from replay.scoring import Score
 from replay.view import View
 from tests.replay.importers.simulations import marks, results, simulation, written

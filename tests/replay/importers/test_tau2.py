@@ -11,9 +11,9 @@ from cassettes.model import TrialId
 from replay.cli import main
 from replay.home import Home
 from replay.importers.tau2 import read_tau2
-from replay.labels import current, read_labels
+from replay.labelling.labels import current, read_labels
 from replay.runs import load_run
-from replay.scorefile import read_scores
+from replay.scores.scorefile import read_scores
 from replay.view import View
 from tests.replay.importers.simulations import (
     GREETING,

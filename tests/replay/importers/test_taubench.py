@@ -14,7 +14,7 @@ from replay.cli import main
 from replay.home import Home
 from replay.importers.taubench import read_results
 from replay.runs import load_run
-from replay.scorefile import read_scores
+from replay.scores.scorefile import read_scores
 from replay.view import View
 from tests.replay.importers.records import STOP, asks, read, record, result, says, user, whats, written
 

@@ -10,7 +10,7 @@ from cassettes.model import TrialId
 from replay.cli import main
 from replay.home import Home
 from replay.importers.toolemu import read_toolemu
-from replay.scorefile import read_scores
+from replay.scores.scorefile import read_scores
 from replay.view import View
 from tests.replay.importers.simulations import calls, marks, whats
 

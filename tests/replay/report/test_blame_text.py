@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from replay.blame import bar_of, blame
+from replay.branching.blame import bar_of, blame
 from replay.report.blame_text import blame_table, left_out_text, share_line, verdict_lines
 
 BARS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replay.agreement import agreement
+from replay.labelling.agreement import agreement
 from replay.report.faults_text import agreed_text
 
 GRANTS = [("a", "a")] * 20 + [("a", "b")] * 5 + [("b", "a")] * 10 + [("b", "b")] * 15

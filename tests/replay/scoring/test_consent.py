@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import trialtape as tt
-from replay.scorefile import read_scores
+from replay.scores.scorefile import read_scores
 from replay.scoring import asked_for, consent, consent_before_write
 from replay.view import View
 from tests.replay.recorded import needs_airline, read, undeclared, write

@@ -4,7 +4,7 @@ import pytest
 
 from cassettes.model import TrialId
 from replay.report.html.facts import facts_of, newest_scores, open_view
-from replay.scorefile import KeptScore, append_scores
+from replay.scores.scorefile import KeptScore, append_scores
 from replay.scoring import Score
 from replay.store import Store
 from tests.reports import ENDINGS, conversation

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from replay.reliability import TrialOutcome, count
+from replay.analysis.reliability import TrialOutcome, count
 from replay.report.html.facts import TrialFacts
 from replay.report.html.map import MOST_CELLS, _bins, trial_map
 

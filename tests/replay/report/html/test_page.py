@@ -8,10 +8,10 @@ import re
 import pytest
 
 from cassettes.errors import BadInput
-from replay.labels import Label, append_label
+from replay.analysis.run_compare import compare_runs
+from replay.labelling.labels import Label, append_label
 from replay.report.html.facts import facts_of
 from replay.report.html.page import trial_page
-from replay.run_compare import compare_runs
 from replay.store import Store
 from tests.replay.report.html.pages import Page, outside
 from tests.reports import ENDINGS, HOSTILE, conversation, hostile

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from cassettes.model import Ending, Mark
-from replay.labels import Label
+from replay.labelling.labels import Label
 from replay.report.html.beside import beside
 from replay.report.html.blamed import Blamed
 from replay.report.html.charts import Bar
 from replay.report.html.trial_page import ending_text, explanation, trial_data
-from replay.scorefile import KeptScore
+from replay.scores.scorefile import KeptScore
 from replay.scoring import Score
 from replay.view import View
 from tests import factories

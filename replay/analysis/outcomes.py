@@ -1,0 +1,111 @@
+"""How the trials of a run ended, with the verdicts of one score: from the index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from cassettes.errors import BadInput
+from replay.runs import RunFile
+from replay.store import Store
+
+from .reliability import TrialOutcome
+
+__all__ = ["Outcomes", "outcomes_of", "refuse_shared_worlds", "resolve_score", "shares_worlds"]
+
+_OUTCOMES = """
+SELECT t.id, t.task, t.idx, t.ending, t.cause, s.passed
+FROM trials t LEFT JOIN scores s ON s.trial = t.id AND s.scorer = ? AND s.version = ?
+WHERE t.run = ?
+"""
+_SCORERS = "SELECT scorer, version, MAX(at) AS at, COUNT(*) AS n FROM scores WHERE run = ? GROUP BY scorer, version"
+
+
+@frozen
+class Outcomes:
+    """The trials of a run by id, as one score sees them.
+
+    Attributes:
+        score: ``name@version``.
+    """
+
+    run: str
+    score: str
+    trials: Mapping[str, TrialOutcome]
+
+
+def outcomes_of(store: Store, file: RunFile, score: str | None = None) -> Outcomes:
+    """The outcomes of a run's trials.
+
+    Args:
+        store: an index that is up to date.
+        file: of the run.
+        score: ``NAME`` or ``NAME@VERSION``; None takes the run's primary one.
+
+    Raises:
+        BadInput: the run has no trial, or no such score.
+    """
+    scorer, version = resolve_score(store, file, score)
+    rows = store.rows(_OUTCOMES, [scorer, version, file.name])
+    if not rows:
+        raise BadInput(f"run {file.name!r} has no trial yet")
+    return Outcomes(
+        file.name,
+        f"{scorer}@{version}",
+        {
+            row["id"]: TrialOutcome(
+                row["task"],
+                row["idx"],
+                row["ending"],
+                row["cause"],
+                None if row["passed"] is None else bool(row["passed"]),
+            )
+            for row in rows
+        },
+    )
+
+
+def shares_worlds(file: RunFile, found: Outcomes) -> bool:
+    """True if trials of a task were frozen in the same recorded world: they are not independent then."""
+    worlds = int(file.config.get("worlds") or 0)
+    return bool(worlds) and len(found.trials) > worlds * len({o.task for o in found.trials.values()})
+
+
+def refuse_shared_worlds(file: RunFile, found: Outcomes) -> None:
+    """See that the trials of each task are independent of each other.
+
+    Raises:
+        BadInput: some share a recorded world.
+    """
+    if shares_worlds(file, found):
+        raise BadInput(
+            f"trials of run {file.name!r} share recorded worlds, so they are not independent, and this cannot be told; "
+            f"`trialtape stats {file.name}` tells pass^k across and within worlds, `trialtape lab noise` its sources"
+        )
+
+
+def resolve_score(store: Store, file: RunFile, score: str | None) -> tuple[str, str]:
+    """Name and version of the score that is meant; of several versions the one made last.
+
+    Raises:
+        BadInput: the run has no such score, or no primary one and several others.
+    """
+    rows = store.rows(_SCORERS, [file.name])
+    known = ", ".join(sorted(f"{r['scorer']}@{r['version']}" for r in rows)) or "none"
+    wanted = score or file.primary
+    if wanted is None:
+        if len(rows) != 1:
+            raise BadInput(
+                f"run {file.name!r} has no primary score: `trialtape score {file.name} --with FILE.py:NAME` makes one, "
+                f"--score names it (known: {known})"
+            )
+        return rows[0]["scorer"], rows[0]["version"]
+    name, _, version = wanted.partition("@")
+    found = [r for r in rows if r["scorer"] == name and version in {"", r["version"]}]
+    if not found and score is None and version:
+        return name, version  # no trial of the run was scored: what is left out says why
+    if not found:
+        raise BadInput(f"run {file.name!r} has no score {wanted!r} (known: {known}); `trialtape score` makes scores")
+    newest = max(found, key=lambda r: str(r["at"]))
+    return newest["scorer"], newest["version"]

@@ -1,0 +1,1 @@
+"""Suites and runs: tasks, the agent that tries them, the simulated user, and how trials are carried out."""

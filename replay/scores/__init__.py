@@ -1,0 +1,1 @@
+"""Scores of recorded trials: their file, scoring again, negative controls, and what scores cannot see."""
