@@ -26,7 +26,7 @@ from replay.store import Store
 from replay.view import View
 
 from .outcomes import outcomes_of
-from .reliability import Errors, TrialOutcome, count
+from .reliability import MOST_UNANSWERED, Errors, TrialOutcome, count
 from .residual import Residual
 from .said_again import UserSeen, user_seen
 
@@ -110,10 +110,17 @@ def noise_of(store: Store, run: str, *, score: str | None = None, errors: Errors
         seed: of the bootstrap.
 
     Raises:
-        BadInput: no trial is frozen in a world; too few worlds, users, trials or tasks.
+        BadInput: no trial is frozen in a world; too few worlds, users, trials or tasks; too many trials unanswered.
         CassetteError: a cassette cannot be read.
     """
     found = outcomes_of(store, load_run(store.home, run), score)
+    unanswered = sum(outcome.ending == "unanswered" for outcome in found.trials.values())
+    if errors == "exclude" and unanswered > MOST_UNANSWERED * len(found.trials):
+        raise BadInput(
+            f"run {run!r}: {unanswered} of {len(found.trials)} trials ended unanswered, and not at random, so the "
+            "noise of the others is not that of all: let reads extend their worlds, or record more trials in the "
+            "source run"
+        )
     views = {trial: View(store.home.cassette(TrialId.parse(trial)), store.home) for trial in found.trials}
     cells = _cells(views, found.trials, errors)
     user = user_seen(views.values())

@@ -20,17 +20,18 @@ TASKS = [[[1, 1], [1, 0]], [[0, 0], [0, 1]], [[1, 1], [1, 1]], [[1, 0], [0, 0]]]
 
 @pytest.fixture
 def noise(home):
-    def told(tasks=TASKS, users=0):
+    def told(tasks=TASKS, users=0, unanswered=0):
         open_run(home, RunFile("r", {"freeze": ["external"], "source": "base"}, primary="s@1"))
         kept = []
         for task, worlds in enumerate(tasks):
             verdicts = [(world, passed) for world, of_world in enumerate(worlds) for passed in of_world]
             for index, (world, passed) in enumerate(verdicts):
                 trial = TrialId("r", f"t{task}", index)
+                ending = Ending("completed") if len(kept) >= unanswered else Ending("unanswered", "no recording")
                 factories.write_cassette(
                     home.cassette(trial),
                     [factories.interaction(0)],
-                    Ending("completed"),
+                    ending,
                     run="r",
                     task=f"t{task}",
                     index=index,
@@ -65,6 +66,15 @@ def test_the_outside_is_found_where_worlds_decide(noise):
     found = noise([[[1, 1], [0, 0]], [[0, 0], [1, 1]], [[1, 1], [1, 1]], [[0, 0], [0, 1]]])
     assert found.share.estimate > 0.5
     assert found.half_width_frozen < found.half_width
+
+
+def test_few_unanswered_trials_are_left_out(noise):
+    assert noise(unanswered=1).trials == 15
+
+
+def test_with_many_unanswered_trials_no_share_is_told(noise):
+    with pytest.raises(tt.BadInput, match="2 of 16 trials ended unanswered"):
+        noise(unanswered=2)
 
 
 def test_where_trials_share_users_the_outside_is_told_from_pairs_with_different_users(noise):
