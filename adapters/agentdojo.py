@@ -11,7 +11,7 @@ import importlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from importlib import metadata, util
+from importlib import util
 from typing import Any, Final
 
 from cassettes.errors import UnkeepableValue
@@ -20,7 +20,7 @@ from cassettes.recorder import Recorder, current, hand_out, passed_by, perform
 from cassettes.values import pack
 
 from .agentdojo_effects import effect_of
-from .patches import Patches
+from .patches import PatchingAdapter
 from .telemetry import apart
 
 __all__ = ["AGENTDOJO", "AgentDojoAdapter", "recorded_model"]
@@ -28,20 +28,11 @@ __all__ = ["AGENTDOJO", "AgentDojoAdapter", "recorded_model"]
 _RUNTIME: Final = "agentdojo.functions_runtime"
 
 
-class AgentDojoAdapter:
+class AgentDojoAdapter(PatchingAdapter):
     """Captures the tool calls of all runtimes."""
 
     name = "agentdojo"
-
-    def __init__(self) -> None:
-        self._patches = Patches()
-
-    def versions(self) -> dict[str, str]:
-        """The installed version; empty if it is not installed. Imports nothing."""
-        try:
-            return {self.name: metadata.version(self.name)}
-        except metadata.PackageNotFoundError:
-            return {}
+    distributions = ("agentdojo",)
 
     def install(self) -> None:
         """Patch the runtime, if the library is installed. A second call does nothing."""
@@ -51,14 +42,6 @@ class AgentDojoAdapter:
         self._patches.wrap(
             runtime.FunctionsRuntime, "run_function", _recording(runtime), f"{_RUNTIME}.FunctionsRuntime"
         )
-
-    def uninstall(self) -> None:
-        """Put back the original."""
-        self._patches.restore()
-
-    def patched(self) -> list[str]:
-        """The dotted names that are patched right now."""
-        return self._patches.names()
 
 
 def _recording(library: Any) -> Callable[[Any], Any]:

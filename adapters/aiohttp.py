@@ -12,7 +12,7 @@ import asyncio
 import functools
 import importlib
 import logging
-from importlib import metadata, util
+from importlib import util
 from typing import Any, Final
 
 from cassettes.model import Cancelled, Error
@@ -23,7 +23,7 @@ from .aiohttp_streams import Streams, Tee
 from .exchange import Exchange
 from .failures import attached, detached
 from .http import Asked, ask, request_name, response_head
-from .patches import Patches
+from .patches import PatchingAdapter
 from .played import body_less, played
 from .telemetry import RULES, apart, telemetry
 
@@ -32,7 +32,7 @@ __all__ = ["AIOHTTP", "AiohttpAdapter"]
 _log = logging.getLogger("trialtape")
 
 
-class AiohttpAdapter:
+class AiohttpAdapter(PatchingAdapter):
     """Captures the client of aiohttp.
 
     Attributes:
@@ -40,17 +40,8 @@ class AiohttpAdapter:
     """
 
     name = "aiohttp"
+    distributions = ("aiohttp",)
     excluded = tuple(rule.shown for rule in RULES)
-
-    def __init__(self) -> None:
-        self._patches = Patches()
-
-    def versions(self) -> dict[str, str]:
-        """The installed version; empty if it is not installed. Imports nothing."""
-        try:
-            return {self.name: metadata.version(self.name)}
-        except metadata.PackageNotFoundError:
-            return {}
 
     def install(self) -> None:
         """Patch the client, if aiohttp is installed. A second call does nothing."""
@@ -70,14 +61,6 @@ class AiohttpAdapter:
             original = getattr(owner, attribute)
             replacement = functools.wraps(original)(make(original, library))
             self._patches.put(owner, attribute, replacement, f"{owner.__module__}.{owner.__name__}")
-
-    def uninstall(self) -> None:
-        """Put back the originals."""
-        self._patches.restore()
-
-    def patched(self) -> list[str]:
-        """The dotted names that are patched right now."""
-        return self._patches.names()
 
 
 class Library:

@@ -8,31 +8,23 @@ time; its state is kept by `replay.ambient`.
 from __future__ import annotations
 
 import os
-import platform
 import random
 from collections.abc import Callable
 from typing import Any, Final
 
 from cassettes.ambient import observer
 
-from .patches import Patches
+from .patches import PatchingAdapter
 
 __all__ = ["ENTROPY", "EntropyAdapter"]
 
 _SEED_BYTES: Final = 32
 
 
-class EntropyAdapter:
+class EntropyAdapter(PatchingAdapter):
     """Lets the trial of a context say which random bytes are drawn."""
 
     name = "random"
-
-    def __init__(self) -> None:
-        self._patches = Patches()
-
-    def versions(self) -> dict[str, str]:
-        """The version of Python."""
-        return {"python": platform.python_version()}
 
     def install(self) -> None:
         """Patch the sources. A second call does nothing."""
@@ -43,14 +35,6 @@ class EntropyAdapter:
         self._patches.put(random, "_urandom", drawn, "random")
         self._patches.put(random.Random, "seed", _seeding(random.Random.seed), "random.Random")
         self._patches.put(random, "seed", _seeding_all(random.seed), "random")
-
-    def uninstall(self) -> None:
-        """Put back the originals."""
-        self._patches.restore()
-
-    def patched(self) -> list[str]:
-        """The dotted names that are patched right now."""
-        return self._patches.names()
 
 
 def _drawing(original: Callable[[int], bytes]) -> Callable[[int], bytes]:

@@ -11,7 +11,7 @@ import asyncio
 import functools
 import importlib
 import time
-from importlib import metadata, util
+from importlib import util
 from typing import Any, Final
 
 from cassettes.model import Cancelled
@@ -20,13 +20,13 @@ from cassettes.recorder import Recorder, Ticket, current, entered, passed_by, wa
 from .exchange import Exchange, bare, content_length
 from .http import Asked, ask, request_name, response_head
 from .httpx_streams import Streams
-from .patches import Patches
+from .patches import PatchingAdapter
 from .telemetry import RULES, apart, telemetry
 
 __all__ = ["HTTPX", "HTTPX2", "HttpxAdapter"]
 
 
-class HttpxAdapter:
+class HttpxAdapter(PatchingAdapter):
     """Captures one of the two modules, which share their interface.
 
     Attributes:
@@ -36,15 +36,9 @@ class HttpxAdapter:
     excluded = tuple(rule.shown for rule in RULES)
 
     def __init__(self, name: str) -> None:
+        super().__init__()
         self.name = name
-        self._patches = Patches()
-
-    def versions(self) -> dict[str, str]:
-        """The installed version; empty if it is not installed. Imports nothing."""
-        try:
-            return {self.name: metadata.version(self.name)}
-        except metadata.PackageNotFoundError:
-            return {}
+        self.distributions = (name,)
 
     def install(self) -> None:
         """Patch the clients, if the module is installed. A second call does nothing."""
@@ -58,14 +52,6 @@ class HttpxAdapter:
         ):
             replacement = _choosing(cls._transport_for_url, transport_class, library)
             self._patches.put(cls, "_transport_for_url", replacement, f"{self.name}.{cls.__name__}")
-
-    def uninstall(self) -> None:
-        """Put back the originals."""
-        self._patches.restore()
-
-    def patched(self) -> list[str]:
-        """The dotted names that are patched right now."""
-        return self._patches.names()
 
 
 class Library:

@@ -1,13 +1,16 @@
-"""Attributes replaced in other people's modules, and put back exactly."""
+"""Attributes replaced in other people's modules, and put back exactly; what the adapters that do so have in common."""
 
 from __future__ import annotations
 
 import functools
+import platform
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import metadata
 from types import CellType
 from typing import Any, Final
 
-__all__ = ["Patches"]
+__all__ = ["Patches", "PatchingAdapter"]
 
 _ABSENT: Final = object()
 
@@ -51,3 +54,34 @@ class Patches:
 
     def __bool__(self) -> bool:
         return bool(self._saved)
+
+
+class PatchingAdapter:
+    """What adapters share that replace attributes; each has an ``install`` of its own.
+
+    Attributes:
+        distributions: whose installed versions are told; none tells Python's, whose classes it patches.
+    """
+
+    distributions: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self._patches = Patches()
+
+    def versions(self) -> dict[str, str]:
+        """The installed versions of what is captured; empty if it is not installed. Imports nothing."""
+        if not self.distributions:
+            return {"python": platform.python_version()}
+        found = {}
+        for name in self.distributions:
+            with suppress(metadata.PackageNotFoundError):
+                found[name] = metadata.version(name)
+        return found
+
+    def uninstall(self) -> None:
+        """Put back the originals."""
+        self._patches.restore()
+
+    def patched(self) -> list[str]:
+        """The dotted names that are patched right now."""
+        return self._patches.names()

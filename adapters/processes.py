@@ -13,7 +13,6 @@ every process where the recorder invites nobody, is told to the recorder by name
 from __future__ import annotations
 
 import os
-import platform
 import subprocess
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -31,24 +30,17 @@ from cassettes.errors import TrialStopped, TrialtapeError
 from cassettes.recorder import Invitation, Recorder, current, listening
 
 from .contexts import carrying, drawn
-from .patches import Patches
+from .patches import PatchingAdapter
 
 __all__ = ["PROCESSES", "ProcessesAdapter"]
 
 _SILENT: Final = frozenset({"uname"})  # which SDKs start through `platform` for their User-Agent
 
 
-class ProcessesAdapter:
+class ProcessesAdapter(PatchingAdapter):
     """Carries recorders into processes of the standard library."""
 
     name = "processes"
-
-    def __init__(self) -> None:
-        self._patches = Patches()
-
-    def versions(self) -> dict[str, str]:
-        """The version of Python, whose processes these are."""
-        return {"python": platform.python_version()}
 
     def install(self) -> None:
         """Patch the process classes. A second call does nothing."""
@@ -63,14 +55,6 @@ class ProcessesAdapter:
         for method in ("imap", "imap_unordered"):
             self._patches.wrap(Pool, method, _drawing, pool)
         self._patches.wrap(subprocess.Popen, "__init__", _opening, "subprocess.Popen")
-
-    def uninstall(self) -> None:
-        """Put back the originals."""
-        self._patches.restore()
-
-    def patched(self) -> list[str]:
-        """The dotted names that are patched right now."""
-        return self._patches.names()
 
 
 # -- what runs in the other process ------------------------------------------------------------------------------------

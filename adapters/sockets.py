@@ -7,31 +7,23 @@ began, and those that native code opens without Python's socket class, are not s
 from __future__ import annotations
 
 import functools
-import platform
 import socket
 from collections.abc import Callable
 from typing import Any, Final
 
 from cassettes.recorder import current
 
-from .patches import Patches
+from .patches import PatchingAdapter
 
 __all__ = ["SOCKETS", "SocketsAdapter"]
 
 _INTERNET: Final = frozenset({socket.AF_INET, socket.AF_INET6})
 
 
-class SocketsAdapter:
+class SocketsAdapter(PatchingAdapter):
     """Asks the recorder before a socket connects."""
 
     name = "sockets"
-
-    def __init__(self) -> None:
-        self._patches = Patches()
-
-    def versions(self) -> dict[str, str]:
-        """The version of Python, whose sockets these are."""
-        return {"python": platform.python_version()}
 
     def install(self) -> None:
         """Patch the socket class. A second call does nothing."""
@@ -40,14 +32,6 @@ class SocketsAdapter:
         for method in ("connect", "connect_ex"):
             original = getattr(socket.socket, method)
             self._patches.put(socket.socket, method, _guarded(original), "socket.socket")
-
-    def uninstall(self) -> None:
-        """Put back the originals."""
-        self._patches.restore()
-
-    def patched(self) -> list[str]:
-        """What is patched right now."""
-        return self._patches.names()
 
 
 def _guarded(original: Callable[..., Any]) -> Callable[..., Any]:

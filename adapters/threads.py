@@ -12,7 +12,6 @@ an adapter of their own.
 
 from __future__ import annotations
 
-import platform
 import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,24 +22,17 @@ from typing import Any, Final
 from cassettes.recorder import current
 
 from .contexts import carrying, drawn
-from .patches import Patches
+from .patches import PatchingAdapter
 
 __all__ = ["THREADS", "ThreadsAdapter"]
 
 _NONE: Final = object()
 
 
-class ThreadsAdapter:
+class ThreadsAdapter(PatchingAdapter):
     """Carries contexts into threads and thread pools of the standard library."""
 
     name = "threads"
-
-    def __init__(self) -> None:
-        self._patches = Patches()
-
-    def versions(self) -> dict[str, str]:
-        """The version of Python, whose threads these are."""
-        return {"python": platform.python_version()}
 
     def install(self) -> None:
         """Patch the thread classes. A second call does nothing."""
@@ -54,14 +46,6 @@ class ThreadsAdapter:
             self._patches.wrap(ThreadPool, method, _applying, pool)
         for method in ("imap", "imap_unordered"):
             self._patches.wrap(ThreadPool, method, _drawing, pool)
-
-    def uninstall(self) -> None:
-        """Put back the originals."""
-        self._patches.restore()
-
-    def patched(self) -> list[str]:
-        """The dotted names that are patched right now."""
-        return self._patches.names()
 
 
 def _starting(original: Any) -> Any:

@@ -21,7 +21,7 @@ from cassettes.recorder import Recorder, Ticket, current, entered, passed_by, wa
 
 from .failures import attached, detached
 from .http import Asked, ask, request_name
-from .patches import Patches
+from .patches import PatchingAdapter
 from .telemetry import RULES, apart, telemetry
 from .urllib3_responses import Responses, Tee
 
@@ -31,7 +31,7 @@ _log = logging.getLogger("trialtape")
 _POOL: Final = "urllib3.connectionpool"
 
 
-class Urllib3Adapter:
+class Urllib3Adapter(PatchingAdapter):
     """Captures the connection pools of urllib3.
 
     Attributes:
@@ -39,20 +39,8 @@ class Urllib3Adapter:
     """
 
     name = "urllib3"
+    distributions = ("urllib3", "requests", "botocore")
     excluded = tuple(rule.shown for rule in RULES)
-
-    def __init__(self) -> None:
-        self._patches = Patches()
-
-    def versions(self) -> dict[str, str]:
-        """The installed versions of urllib3 and of what is seen through it. Imports nothing."""
-        found = {}
-        for name in ("urllib3", "requests", "botocore"):
-            try:
-                found[name] = metadata.version(name)
-            except metadata.PackageNotFoundError:
-                continue
-        return found
 
     def install(self) -> None:
         """Patch the pools, if urllib3 is installed. A second call does nothing."""
@@ -68,14 +56,6 @@ class Urllib3Adapter:
         making, tunneling = _making(http._make_request, library), _tunneling(https._prepare_proxy, library)  # noqa: SLF001
         self._patches.put(http, "_make_request", making, f"{_POOL}.HTTPConnectionPool")
         self._patches.put(https, "_prepare_proxy", tunneling, f"{_POOL}.HTTPSConnectionPool")
-
-    def uninstall(self) -> None:
-        """Put back the originals."""
-        self._patches.restore()
-
-    def patched(self) -> list[str]:
-        """The dotted names that are patched right now."""
-        return self._patches.names()
 
 
 class Library:

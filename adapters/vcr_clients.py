@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from contextvars import ContextVar
 from http.client import responses as phrases
-from importlib import metadata
 from typing import Any, Final
 
 from cassettes.errors import CassetteError
@@ -26,7 +25,7 @@ from cassettes.recorder import Ticket, current, entered, passed_by
 
 from .exchange import Exchange, bare
 from .http import Asked, ask, request_name, response_head
-from .patches import Patches
+from .patches import PatchingAdapter
 from .played import CANCELLED, played
 
 __all__ = ["VCR_CLIENTS", "Dispatcher", "VcrClientsAdapter"]
@@ -38,22 +37,20 @@ _FETCH: Final = "_SimpleAsyncHTTPClient_fetch_impl"  # what vcrpy calls to send 
 _latest: ContextVar[Ticket | None] = ContextVar("trialtape_vcr_latest", default=None)
 
 
-class VcrClientsAdapter:
+class VcrClientsAdapter(PatchingAdapter):
     """Captures httplib2 and tornado."""
 
     name = "vcr_clients"
+    distributions = ("httplib2", "tornado", "vcrpy")
 
     def __init__(self) -> None:
-        self._patches = Patches()
+        super().__init__()
         self._stack: ExitStack | None = None
         self._patched: list[str] = []
 
     def versions(self) -> dict[str, str]:
         """The installed versions of these clients and of vcrpy; empty if none of them is installed."""
-        found = {}
-        for name in ("httplib2", "tornado", "vcrpy"):
-            with contextlib.suppress(metadata.PackageNotFoundError):
-                found[name] = metadata.version(name)
+        found = super().versions()
         return found if found.keys() - {"vcrpy"} else {}
 
     def install(self) -> None:
@@ -83,7 +80,7 @@ class VcrClientsAdapter:
             self._stack.close()
             self._stack = None
         self._patched.clear()
-        self._patches.restore()
+        super().uninstall()
 
     def patched(self) -> list[str]:
         """The dotted names that are patched right now."""

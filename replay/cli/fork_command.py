@@ -31,7 +31,7 @@ from replay.view import View
 from replay.writes import DivergentWrite
 
 from .fork_bar import ForkBar
-from .options import json_option
+from .options import catch_up_option, ignored_fields_option, json_option
 from .output import console, echo_json, messages, say
 
 __all__ = ["command"]
@@ -58,19 +58,8 @@ _MOST_REASONS = 3
 @click.option(
     "--allow-live", multiple=True, metavar="SEL", help="Let these call the real thing though it lacks frozen writes."
 )
-@click.option(
-    "--catch-up",
-    multiple=True,
-    metavar="tool:NAME",
-    help="Such frozen writes are carried out before a live call that would notice their absence.",
-)
-@click.option(
-    "--ignore-field",
-    "ignore_fields",
-    multiple=True,
-    metavar="[SEL:]PATH",
-    help="A field of the outcome of what --catch-up carries out that does not count.",
-)
+@catch_up_option
+@ignored_fields_option
 @click.option(
     "--on-miss",
     multiple=True,

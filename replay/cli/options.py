@@ -6,7 +6,9 @@ import click
 
 __all__ = [
     "alpha_option",
+    "catch_up_option",
     "errors_option",
+    "ignored_fields_option",
     "json_option",
     "margin_option",
     "score_of_each_option",
@@ -46,4 +48,19 @@ alpha_option = click.option(
 
 undecided_option = click.option(
     "--undecided", type=click.Choice(["pass", "fail"]), help="Which exit code UNDECIDED has, 0 or 1 (default: 6)."
+)
+
+catch_up_option = click.option(
+    "--catch-up",
+    multiple=True,
+    metavar="tool:NAME",
+    help="Such frozen writes are carried out before a live call that would notice their absence.",
+)
+
+ignored_fields_option = click.option(
+    "--ignore-field",
+    "ignore_fields",
+    multiple=True,
+    metavar="[SEL:]PATH",
+    help="A field of the outcome of what --catch-up carries out that does not count.",
 )

@@ -19,7 +19,7 @@ from replay.processes.commands import Command
 from replay.runs import load_run
 from replay.view import View
 
-from .options import json_option
+from .options import catch_up_option, ignored_fields_option, json_option
 from .output import echo_json
 from .programs import TakesProgram, code_of, found_program
 from .run_arms import carry_out_arms, held_by, takes_arms
@@ -58,19 +58,8 @@ __all__ = ["carry_out", "command"]
     help="Where no recording answers: extend, live, fail, error or emulate (default: reads extend, writes fail).",
 )
 @click.option("--offline", is_flag=True, help="No frozen call goes live; where no recording answers, the trial ends.")
-@click.option(
-    "--catch-up",
-    multiple=True,
-    metavar="tool:NAME",
-    help="Such frozen writes are carried out before a live call that would notice their absence.",
-)
-@click.option(
-    "--ignore-field",
-    "ignore_fields",
-    multiple=True,
-    metavar="[SEL:]PATH",
-    help="A field of the outcome of what --catch-up carries out that does not count.",
-)
+@catch_up_option
+@ignored_fields_option
 @click.option(
     "--ignore", multiple=True, metavar="[SEL:]PATH", help="An argument that does not count in a match; also in verify."
 )
