@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -164,7 +165,7 @@ def test_programs_differ_by_their_environment(call, tmp_path, home):
     for name in ("calm", "wild"):
         (tmp_path / f"{name}.toml").write_text(f'[env]\nMOOD = "{name}"\nSHOP_API_KEY = "secret-of-{name}-1"\n')
     pair = ["--ab", tmp_path / "calm.toml", tmp_path / "wild.toml"]
-    done = call("run", *pair, "--trials", 1, "--", "python", program)
+    done = call("run", *pair, "--trials", 1, "--", sys.executable, program)
     assert "the arms cannot be compared" in done.stderr
     assert done.exit_code == 0
     shown = call("show", "wild/main#0").stdout
@@ -172,7 +173,7 @@ def test_programs_differ_by_their_environment(call, tmp_path, home):
     assert "secret-of" not in (home / "cassettes" / "wild" / "run.json").read_text()
     assert call("verify", "wild").exit_code == 0
     assert call("verify", "calm").exit_code == 0
-    held = call("run", *pair, "--trials", 1, "--margin", 0.1, "--", "python", program)
+    held = call("run", *pair, "--trials", 1, "--margin", 0.1, "--", sys.executable, program)
     assert held.exit_code == 2
 
 
