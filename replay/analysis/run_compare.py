@@ -16,7 +16,7 @@ from replay.store import Store
 from .moved import MovedTask, Numbers, moved_tasks
 from .outcomes import Outcomes, outcomes_of, shares_worlds
 from .reliability import MOST_UNANSWERED, Counted, Errors, count
-from .run_settings import SETTINGS, SettingChange, changed_settings, settings_of
+from .run_settings import SETTINGS, SettingChange, changed_settings, refuse_unnamed, settings_of
 from .task_pairs import TaskChange, definitions_of, refuse_other_tasks, unpaired_tasks
 
 __all__ = ["RunComparison", "WholeRow", "compare_runs"]
@@ -193,13 +193,7 @@ def _comparable(
 ) -> tuple[SettingChange, ...]:
     first, second = (settings_of(store, file, found.score, tasks) for file, found in zip(files, both, strict=True))
     differing = changed_settings(first, second, changed)
-    refused = [change for change in differing if change.refused]
-    if refused:
-        names = ",".join([*changed, *(change.name for change in refused)])
-        raise BadInput(
-            f"runs {files[0].name!r} and {files[1].name!r} differ in more than luck: "
-            f"{'; '.join(map(str, refused))}. If that is what you want to try, say so: --changed {names}"
-        )
+    refuse_unnamed((files[0].name, files[1].name), differing, changed, "what you want to try")
     return differing
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from attrs import frozen
 
 from cassettes.canonical import digest
-from cassettes.errors import UnkeepableValue
+from cassettes.errors import BadInput, UnkeepableValue
 from cassettes.model import Call, TrialId
 from replay.runs import RunFile
 from replay.store import Store
@@ -23,6 +23,7 @@ __all__ = [
     "benchmark_of",
     "caps_of",
     "changed_settings",
+    "refuse_unnamed",
     "served_models",
     "settings_of",
 ]
@@ -200,6 +201,29 @@ def _less_the_user(settings: Mapping[str, Any]) -> dict[str, Any]:
     parameters = {actor: used for actor, used in settings["parameters"].items() if actor != "user"}
     dialogue = {name: value for name, value in settings["dialogue"].items() if name not in {"user", "opening"}}
     return {**settings, "user-model": [], "parameters": parameters, "dialogue": dialogue}
+
+
+def refuse_unnamed(
+    runs: tuple[str, str], changes: Iterable[SettingChange], named: Collection[str], purpose: str
+) -> None:
+    """See that two runs differ in nothing decisive but what was named.
+
+    Args:
+        runs: their names.
+        changes: as of `changed_settings`.
+        named: what is meant to differ.
+        purpose: what a difference may be, such as ``what you want to try``.
+
+    Raises:
+        BadInput: they do.
+    """
+    refused = [change for change in changes if change.refused]
+    if refused:
+        names = ",".join([*named, *(change.name for change in refused)])
+        raise BadInput(
+            f"runs {runs[0]!r} and {runs[1]!r} differ in more than luck: {'; '.join(map(str, refused))}. If that is "
+            f"{purpose}, say so: --changed {names}"
+        )
 
 
 def _shortly(name: str, a: Any, b: Any) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from replay.store import Store
 
 from .attack_rows import Sample, Wanted
 from .reliability import Counted
-from .run_settings import SETTINGS, SettingChange, changed_settings, settings_of
+from .run_settings import SETTINGS, SettingChange, changed_settings, refuse_unnamed, settings_of
 from .security import RunSecurity, run_security
 from .task_pairs import Definitions, TaskChange, definitions_of, refuse_other_tasks, unpaired_tasks
 
@@ -168,13 +168,7 @@ def _settings(
     tasks = {*definitions[0]} & {*definitions[1]}
     first, second = (settings_of(store, load_run(store.home, run.run), run.helpful, tasks) for run in (base, other))
     differing = changed_settings(first, second, changed)
-    refused = [change for change in differing if change.refused]
-    if refused:
-        names = ",".join([*changed, *(change.name for change in refused)])
-        raise BadInput(
-            f"runs {base.run!r} and {other.run!r} differ in more than luck: {'; '.join(map(str, refused))}. If that is "
-            f"a part of the defence, say so: --changed {names}"
-        )
+    refuse_unnamed((base.run, other.run), differing, changed, "a part of the defence")
     return differing
 
 
