@@ -69,7 +69,9 @@ def interval(
     fixed: Wilson interval around the estimate, with the variance inside tasks as smoothed by
     `WithinModel`. It has no t: its variance is a model's. If all trials passed, the lower end is exact,
     (alpha / 2)^(k / (n T)), with the smallest n; if all failed, the upper end is the largest value with
-    failures spread evenly over some of the tasks.
+    failures spread evenly over some of the tasks. Otherwise the lower end is no higher than if only the tasks
+    that always passed had been run, with the rest as observed, and the upper end no lower than by those that
+    always failed.
 
     pass@k is 1 - pass^k of the failures, and so is its interval.
 
@@ -134,17 +136,15 @@ def fixed_interval(model: WithinModel, k: int, level: float) -> Interval:
     estimate = float(mean_pass_hat_k(tally, k))
     few_events = _few_of_a_kind(tally) or estimate < RARE
     tail = (1 - level) / 2
+    # Tasks of one kind bound the ends as a suite of nothing else would: one task of another kind is no more certainty.
+    lowest, highest = estimate - _loss_of_always(tally, k, tail), estimate + _gain_of_never(tally, k, tail)
     if tally.always == tally.tasks:
-        # The mean of p^k is at least the k-th power of the geometric mean of p.
-        low = tail ** (k / (tally.min_trials * tally.tasks))
-        return Interval(estimate, low, 1.0, level, "fixed", "exact", few_events)
+        return Interval(estimate, lowest, 1.0, level, "fixed", "exact", few_events)
     if tally.never == tally.tasks:
-        high = _equal_split(tally, k, tail)
-        return Interval(estimate, 0.0, high, level, "fixed", "equal split", few_events)
+        return Interval(estimate, 0.0, highest, level, "fixed", "equal split", few_events)
     variance = model.variance_sum(k) / tally.tasks**2
     low, high = wilson(estimate, variance, float(ndtri(1 - tail)), size_if_certain=tally.tasks)
-    low, high = min(low, estimate), max(high, estimate)
-    return Interval(estimate, low, high, level, "fixed", "wilson-z", few_events)
+    return Interval(estimate, min(low, lowest), max(high, highest), level, "fixed", "wilson-z", few_events)
 
 
 def _few_of_a_kind(tally: Tally) -> bool:
@@ -177,8 +177,25 @@ def _clopper_pearson(successes: int, tasks: int, level: float) -> tuple[float, f
     return low, high
 
 
-def _equal_split(tally: Tally, k: int, tail: float) -> float:
-    """Largest pass^k, over j, if j tasks share one p, the others never pass, and all fail with that chance."""
-    able = np.arange(1, tally.tasks + 1)
-    chance = -np.expm1(math.log(tail) / (tally.min_trials * able))
+def _loss_of_always(tally: Tally, k: int, tail: float) -> float:
+    """How much lower pass^k may be if tasks that passed all their trials do not always: 0 to 1.
+
+    The mean of their p^k is at least the k-th power of the geometric mean of p.
+    """
+    certain = [cell for cell in tally.cells if cell.successes == cell.trials]
+    if not certain:
+        return 0.0
+    return tally.always / tally.tasks * float(-np.expm1(math.log(tail) * k / (certain[0].trials * tally.always)))
+
+
+def _gain_of_never(tally: Tally, k: int, tail: float) -> float:
+    """How much higher, if tasks that failed all their trials do not always: 0 to 1.
+
+    The largest, over j, if j of them share one p, the others never pass, and all fail with the chance ``tail``.
+    """
+    certain = [cell for cell in tally.cells if cell.successes == 0]
+    if not certain:
+        return 0.0
+    able = np.arange(1, tally.never + 1)
+    chance = -np.expm1(math.log(tail) / (certain[0].trials * able))
     return float((able * chance**k / tally.tasks).max())

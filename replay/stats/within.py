@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 from attrs import frozen
-from scipy.special import betaln, expit, gammaln, xlog1py, xlogy
+from scipy.special import betaln, chdtrc, expit, gammaln, xlog1py, xlogy
 
 from .estimators import scores
 from .tally import Counts, Floats, Tally
@@ -21,6 +21,8 @@ _NEGLIGIBLE = 1e-6
 
 _SUPPORT = np.concatenate([[0.0], np.linspace(0.02, 0.98, 49), [0.99, 0.995, 1.0]])
 _EM_STEPS = 30
+
+_UNLIKELY = 0.05
 
 
 def within_se(successes: Counts, trials: int | Counts, k: int) -> float | None:
@@ -54,29 +56,33 @@ def unbiased_within_se(tally: Tally, k: int) -> float | None:
 
 @frozen(eq=False)
 class WithinModel:
-    """Two fitted descriptions of how the tasks' success probabilities p are spread.
+    """Fitted descriptions of how the tasks' success probabilities p are spread.
 
     Fitted once for a tally, and asked for the variance at any k. One is smooth (beta-binomial, averaged
-    over a grid by its posterior), one is lumpy (a mixture on fixed support points): each is wrong for
-    some agents, in the direction of too little variance, hence `variance_sum` takes the larger.
+    over a grid by its posterior), one is lumpy (a mixture on fixed support points), and where the counts do
+    not speak against it, one has all tasks alike. Each is wrong for some agents, in the direction of too
+    little variance, hence `variance_sum` takes the largest.
 
     Attributes:
         tally: what was fitted.
         moments: of the smooth one: for each n, the sum over its tasks of E[p^j | outcome of the task],
             j = 0 .. 2k, shape (2k + 1,).
         mixture: weights of the support points, shape (53,), sum 1.
+        alike: the p that all tasks share, 0 to 1; None if they differ by more than chance does.
     """
 
     tally: Tally
     moments: tuple[tuple[int, Floats], ...]
     mixture: Floats
+    alike: float | None
 
     @classmethod
     def fit(cls, tally: Tally, largest_k: int) -> "WithinModel":
-        """Fit both descriptions to a tally, to be asked for k up to the largest."""
+        """Fit the descriptions to a tally, to be asked for k up to the largest."""
         n = np.array([[cell.trials] for cell in tally.cells], dtype=np.float64)
         c = np.array([[cell.successes] for cell in tally.cells], dtype=np.float64)
-        return cls(tally, _moments(tally, _beta_posterior(tally, n, c), 2 * largest_k), _mixture(tally, n, c))
+        moments = _moments(tally, _beta_posterior(tally, n, c), 2 * largest_k)
+        return cls(tally, moments, _mixture(tally, n, c), _alike(tally))
 
     @property
     def chances(self) -> tuple[Floats, Floats]:
@@ -87,16 +93,22 @@ class WithinModel:
         """Sum over tasks of Var(h_k | p), k from 1 to the largest; over T^2, that of pass^k."""
         mixture_means = self.tally.tasks * float(self.mixture @ _SUPPORT ** (2 * k))
         mixture = float(self.tally.weights @ scores(self.tally, k) ** 2) - mixture_means
-        return max(self._beta_variance_sum(k), mixture, 0.0)
+        smooth = sum(_variance(n, moments, k) for n, moments in self.moments)
+        return max(smooth, mixture, self._variance_if_alike(k), 0.0)
 
-    def _beta_variance_sum(self, k: int) -> float:
-        # h_k^2 is the share of pairs of k-subsets that pass whole. A pair that has s trials in common
-        # spans 2k - s trials, so E[h_k^2 | p] = sum over s of P(s in common) p^(2k - s).
-        total = 0.0
-        for trials, moments in self.moments:
-            common, chances = common_trials(trials, k)
-            total += float(chances @ moments[2 * k - common] - moments[2 * k])
-        return total
+    def _variance_if_alike(self, k: int) -> float:
+        if self.alike is None:
+            return 0.0
+        powers: Floats = np.power(self.alike, np.arange(2 * k + 1, dtype=np.float64))
+        return sum(float(moments[0]) * _variance(n, powers, k) for n, moments in self.moments)
+
+
+def _variance(n: int, moments: Floats, k: int) -> float:
+    """Var(h_k | p) of a task with n trials, from the moments E[p^j]; of several tasks, from sums of theirs."""
+    # h_k^2 is the share of pairs of k-subsets that pass whole. A pair that has s trials in common
+    # spans 2k - s trials, so E[h_k^2 | p] = sum over s of P(s in common) p^(2k - s).
+    common, chances = common_trials(n, k)
+    return float(chances @ moments[2 * k - common] - moments[2 * k])
 
 
 def common_trials(n: int, k: int) -> tuple["np.ndarray[tuple[int], np.dtype[np.int64]]", Floats]:
@@ -140,3 +152,14 @@ def _mixture(tally: Tally, n: Floats, c: Floats) -> Floats:
         expected = np.maximum(likelihoods @ weights, np.finfo(np.float64).tiny)
         weights = weights * ((tally.weights / expected) @ likelihoods) / tally.tasks
     return weights
+
+
+def _alike(tally: Tally) -> float | None:
+    """The p of all tasks, unless the index of dispersion (Fisher 1925; Cochran 1954) is too large for one p."""
+    p = tally.successes / tally.trials
+    if (
+        tally.tasks < 2 or not 0 < p < 1
+    ):  # one task shows no likeness; without a failure, or a pass, there is no variance
+        return None
+    squares = sum(cell.tasks * (cell.successes - cell.trials * p) ** 2 / cell.trials for cell in tally.cells)
+    return p if chdtrc(tally.tasks - 1, squares / (p * (1 - p))) >= _UNLIKELY else None

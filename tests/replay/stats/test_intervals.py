@@ -169,6 +169,30 @@ def test_a_rare_pass_is_few_events_in_a_rerun_only():
     assert not interval(passed, 4, 4, "population").few_events
 
 
+def test_a_broken_task_makes_nobody_surer_of_those_that_always_pass():
+    found = interval([16] * 19 + [0], 16, 16, "fixed")
+
+    assert found.low == pytest.approx(0.95 * 0.025 ** (1 / 19))  # as 19 tasks alone, and one that never passes
+
+
+def test_a_good_task_makes_nobody_surer_of_those_that_never_pass():
+    found = interval([0] * 19 + [8], 8, 1, "fixed")
+
+    assert found.high == pytest.approx(0.05 + 0.95 * (1 - 0.025 ** (1 / (8 * 19))))
+
+
+@given(st.lists(st.integers(0, 8), min_size=1, max_size=12), st.integers(1, 12), st.integers(1, 8))
+def test_the_ends_are_no_surer_than_those_of_its_tasks_of_one_kind(others, certain, k):
+    """The whole suite is a mean of both parts, so certainty about one part is certainty about its share only."""
+    share = certain / (certain + len(others))
+    passing, failing = interval([8] * certain, 8, k, "fixed"), interval([0] * certain, 8, k, "fixed")
+    with_passing = interval([8] * certain + others, 8, k, "fixed")
+    with_failing = interval([0] * certain + others, 8, k, "fixed")
+
+    assert with_passing.low <= with_passing.estimate - share * (1 - passing.low) + 1e-12
+    assert with_failing.high >= with_failing.estimate + share * failing.high - 1e-12
+
+
 def test_unequal_trials_of_suites_that_end_alike_count_as_the_fewest():
     assert ends(interval([8, 4], [8, 4], 2, "fixed")) == ends(interval([4, 4], 4, 2, "fixed"))
     assert ends(interval([0, 0], [8, 4], 2, "fixed")) == ends(interval([0, 0], 4, 2, "fixed"))

@@ -86,6 +86,40 @@ def test_a_model_fitted_for_more_k_gives_the_same_variance():
     assert wide.variance_sum(2) == pytest.approx(narrow.variance_sum(2), rel=1e-12)
 
 
+@pytest.mark.parametrize("k", [1, 4, 16])
+def test_tasks_that_are_alike_vary_at_least_as_one_chance_for_all_of_them_does(k):
+    passed = [16] * 12 + [15] * 6 + [14] * 2  # 310 of 320
+    chances = [math.comb(16, c) * (310 / 320) ** c * (10 / 320) ** (16 - c) for c in range(17)]
+    values = np.array([math.comb(c, k) / math.comb(16, k) for c in range(17)])
+    model = WithinModel.fit(Tally.of(passed, 16), k)
+
+    assert model.alike == 310 / 320
+    assert model.variance_sum(k) >= 20 * (values**2 @ chances - (values @ chances) ** 2) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("passed", "tried"),
+    [
+        ([16] * 12 + [4] * 8, 16),  # spread by more than chance
+        ([16] * 19 + [0], 16),
+        ([6], 8),  # one task shows no likeness
+        ([8, 8, 8], 8),
+        ([0, 0, 0], [8, 4, 4]),
+    ],
+)
+def test_tasks_that_differ_or_do_not_vary_are_not_taken_as_alike(passed, tried):
+    assert WithinModel.fit(Tally.of(passed, tried), 1).alike is None
+
+
+def test_likeness_is_told_from_tasks_with_different_numbers_of_trials():
+    assert WithinModel.fit(Tally.of([4, 7, 16], [4, 8, 16]), 1).alike == 27 / 28
+    assert WithinModel.fit(Tally.of([4, 0, 16], [4, 8, 16]), 1).alike is None
+
+
+def test_the_airline_tasks_are_not_alike(airline):
+    assert WithinModel.fit(Tally.of(airline, 4), 4).alike is None
+
+
 def test_the_mixture_stays_a_distribution(airline):
     mixture = WithinModel.fit(Tally.of(airline, 4), 4).mixture
 
