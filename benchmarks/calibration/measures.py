@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import product
 
 import numpy as np
 from attrs import frozen
@@ -12,10 +13,12 @@ from scipy.special import expit, logit
 from replay.stats import (
     Decision,
     components_nested,
+    components_nested3,
     fixed_differences,
     gate_difference,
     gate_difference_sequential,
     gate_sequential,
+    noise_shares,
     outside_share,
     paired_differences,
 )
@@ -23,7 +26,7 @@ from replay.stats.intervals import fixed_interval, population_interval
 from replay.stats.tally import Tally
 from replay.stats.within import WithinModel
 
-from .spreads import SPREADS, Spread
+from .spreads import HELD_OUT, SPREADS, Spread
 
 __all__ = ["Cell", "Job", "jobs"]
 
@@ -72,10 +75,10 @@ class Job:
 
 def jobs(sizes: tuple[int, ...] = (20, 50, 115), trials: tuple[int, ...] = (4, 8, 16)) -> Iterator[Job]:
     """All simulations; each is independent of the others."""
-    for letter, spread in SPREADS.items():
-        for tasks in sizes:
-            for n in trials:
-                yield _intervals(letter, spread, tasks, n)
+    for (letter, spread), tasks, n in product(SPREADS.items(), sizes, trials):
+        yield _intervals(letter, spread, tasks, n)
+    for (letter, spread), tasks, n in product(HELD_OUT.items(), (15, 30, 80), (3, 6, 12)):
+        yield _intervals(letter, spread, tasks, n, held_out=True)
     for n_a, n_b, k, tasks in ((4, 4, 1, 50), (8, 8, 4, 20), (8, 8, 4, 50), (16, 4, 4, 20), (8, 4, 4, 50)):
         for letter in ("a", "f"):
             yield _paired(letter, tasks, n_a, n_b, k)
@@ -86,12 +89,14 @@ def jobs(sizes: tuple[int, ...] = (20, 50, 115), trials: tuple[int, ...] = (4, 8
         yield _evidence(tasks)
     yield _shares(4, 6)
     yield _shares(8, 3)
+    for tasks, spread, of_world, of_user in ((50, 1.0, 0.6, 0.6), (25, 1.0, 0.6, 0.6), (25, 2.0, 0.6, 0.3)):
+        yield _shares_of_three(tasks, spread, of_world, of_user)
     for tasks, n, margin in ((25, 8, 0.2), (115, 8, 0.1), (115, 1, 0.1)):
         yield _arms(tasks, n, margin)
 
 
-def _intervals(letter: str, spread: Spread, tasks: int, n: int) -> Job:
-    ks = sorted({1, 2, 4, n})
+def _intervals(letter: str, spread: Spread, tasks: int, n: int, *, held_out: bool = False) -> Job:
+    ks = sorted({k for k in (1, 2, 4, n) if k <= n})
 
     def run(random: np.random.Generator, reps: int) -> list[Cell]:
         inside = {(target, k): 0 for target in ("population", "fixed") for k in ks}
@@ -117,8 +122,9 @@ def _intervals(letter: str, spread: Spread, tasks: int, n: int) -> Job:
             rare = truths[k] < _RARE if target == "fixed" else k == n and spread.pass_hat_k(k) < _NOT_PROMISED
             promised = 0.91 if target == "fixed" else 0.93
             where = f"{letter}  T={tasks} n={n} k={k}"
-            table = f"intervals, {target}"
-            cells.append(Cell(table, where, hits / reps, promised, None if rare else True, reps, widths[target, k]))
+            table = f"held out: intervals, {target}" if held_out else f"intervals, {target}"
+            at_least = None if rare or held_out else True
+            cells.append(Cell(table, where, hits / reps, promised, at_least, reps, widths[target, k]))
         return cells
 
     return Job(f"intervals {letter} {tasks}x{n}", run)
@@ -243,3 +249,41 @@ def _shares(worlds: int, n: int) -> Job:
         ]
 
     return Job(f"shares {worlds}x{n}", run)
+
+
+def _shares_of_three(tasks: int, spread: float, of_world: float, of_user: float) -> Job:
+    """With the user apart: 4 worlds x 3 users x 2 trials; latent spreads of tasks, worlds and users, in trials' own."""
+    worlds, users, n = 4, 3, 2
+
+    def nested(random: np.random.Generator, tasks: int) -> list[list[list[tuple[int, int]]]]:
+        latent = random.normal(0, spread, (tasks, 1, 1, 1)) + random.normal(0, of_world, (tasks, worlds, 1, 1))
+        latent = latent + random.normal(0, of_user, (tasks, worlds, users, 1))
+        passed = (latent + random.normal(0, 1, (tasks, worlds, users, n)) > 0).sum(axis=3)
+        return [[[(int(c), n) for c in world] for world in task] for task in passed]
+
+    def run(random: np.random.Generator, reps: int) -> list[Cell]:
+        parts = components_nested3(nested(np.random.default_rng(99), 40_000))
+        noise = parts.outside + parts.user + parts.rest
+        truths = {"outside": parts.outside / noise, "user": parts.user / noise, "rest": parts.rest / noise}
+        covered, widths = dict.fromkeys(truths, 0), dict.fromkeys(truths, 0.0)
+        for _ in range(reps):
+            found = noise_shares(nested(random, tasks), resamples=999)
+            for name, truth in truths.items():
+                share = getattr(found, name)
+                covered[name] += share.low <= truth <= share.high
+                widths[name] += (share.high - share.low) / reps
+        where = f"T={tasks} of spread {spread:g}, {worlds} worlds x {users} users x {n} trials, true share"
+        return [
+            Cell(
+                f"with the user apart, share of the noise: {'model' if name == 'rest' else name}",
+                f"{where} {truth:.2f}",
+                covered[name] / reps,
+                0.91,
+                at_least=True,
+                reps=reps,
+                width=widths[name],
+            )
+            for name, truth in truths.items()
+        ]
+
+    return Job(f"shares {tasks}x{worlds}x{users}x{n}/{of_user:g}", run)

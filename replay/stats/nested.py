@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 from attrs import frozen
+from scipy.special import ndtr, stdtrit
 
 from .tally import is_whole, require_level
 
@@ -270,5 +271,15 @@ def _shares(
     shares = shares[np.isfinite(shares).all(axis=1)]
     if not len(shares):
         return [NoiseShare(part / noise, None, None, level) for part in parts]
-    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    tail = _expanded_tail(level, tasks)
+    low, high = np.quantile(shares, [tail, 1 - tail], axis=0)
     return [NoiseShare(part / noise, float(low[place]), float(high[place]), level) for place, part in enumerate(parts)]
+
+
+def _expanded_tail(level: float, tasks: int) -> float:
+    """What to cut off at each end: less than (1 - level) / 2, as much less as few tasks make too narrow.
+
+    The percentile interval of a mean is short by sqrt((T - 1) / T) and by the normal's quantile in place of Student's t
+    (Hesterberg 2015: What teachers should know about the bootstrap, section 4.4, "expanded percentile interval").
+    """
+    return float(ndtr(-math.sqrt(tasks / (tasks - 1)) * stdtrit(tasks - 1, (1 + level) / 2)))

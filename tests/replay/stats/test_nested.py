@@ -1,5 +1,8 @@
+import math
+
 import numpy as np
 import pytest
+from scipy.stats import norm, t
 
 from replay.stats import components_nested, components_nested3, half_width_without, noise_shares, outside_share
 
@@ -156,3 +159,17 @@ def test_variances_add_and_points_do_not():
 def test_wrong_input_is_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()
+
+
+def test_the_interval_of_a_share_is_that_of_resampled_tasks_with_expanded_percentiles():
+    tasks = simulated(np.random.default_rng(4), tasks=8)
+    drawn = np.random.default_rng(0).multinomial(8, np.full(8, 1 / 8), size=200)
+    again = [
+        components_nested([task for task, times in zip(tasks, row, strict=True) for _ in range(times)]) for row in drawn
+    ]
+    shares = [parts.outside / (parts.outside + parts.rest) for parts in again]
+    tail = norm.cdf(-math.sqrt(8 / 7) * t.ppf(0.975, 7))
+    found = outside_share(tasks, resamples=200)
+
+    assert tail < 0.01  # and not the 0.025 of a plain percentile: 8 tasks are few
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(shares, [tail, 1 - tail])))
