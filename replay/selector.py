@@ -48,7 +48,7 @@ class Selector:
         if (slash and actor not in _ACTORS) or kind not in KINDS or (colon and not glob):
             close = get_close_matches(text, ["external", *KINDS, *_ACTORS], n=1)
             raise BadInput(
-                f"{text!r} is no selector{f'; did you mean {close[0]!r}?' if close else ''} It has the form "
+                f"{text!r} is no selector{f', did you mean {close[0]!r}?' if close else '.'} It has the form "
                 f"[actor/]kind[:glob] with kind one of {', '.join(KINDS)} and actor one of {', '.join(_ACTORS)}, "
                 "or is 'external' or a bare actor"
             )

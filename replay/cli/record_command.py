@@ -14,6 +14,7 @@ from replay.orchestration.suite import Suite
 from replay.orchestration.tasks import Task
 from replay.processes.boundaries import READY_MADE, Boundary
 from replay.processes.commands import Command, environ_of
+from replay.report.stats_text import number
 
 from .output import messages
 from .programs import TIMED_OUT, TakesProgram, code_of, found_program
@@ -71,7 +72,7 @@ def _within_runner(home: Home, name: str, text: str, words: tuple[str, ...], opt
     before = {trial for trial, _ in home.trials(name)}
     code = subprocess.run(words, check=False, env=environ_of(where.to_environ())).returncode
     made = [trial for trial, _ in home.trials(name) if trial not in before]
-    messages().print(f"{name}: {len(made)} trials recorded", markup=False)
+    messages().print(f"{name}: {number(len(made), 'trial')} recorded", markup=False)
     if not made and code == 0:
         raise BadInput(
             f"{where.module}:{where.function} was never called, so no trial was recorded: is it the function that runs "

@@ -6,6 +6,7 @@ import shlex
 
 from replay.leakfile import told as told_leaks
 from replay.orchestration.progress import RunResult
+from replay.report.stats_text import number
 from replay.report.trial_text import caught_up_lines
 from replay.spending import money
 
@@ -19,9 +20,9 @@ def tell_run(result: RunResult, *, follow_up: bool = True) -> None:
     say, name = messages(), result.name
     endings = ", ".join(f"{count} {ending}" for ending, count in result.endings.most_common())
     resumed = f" ({result.resumed} from before)" if result.resumed else ""
-    say.print(f"{name}: {result.trials} trials{resumed}: {endings}", markup=False)
+    say.print(f"{name}: {number(result.trials, 'trial')}{resumed}: {endings}", markup=False)
     if result.replaced:
-        say.print(f"  {result.replaced} attempts were set aside and replaced", markup=False)
+        say.print(f"  attempts set aside and replaced: {result.replaced}", markup=False)
     if result.cost is not None:
         say.print(f"  live model calls cost {money(result.cost)}", markup=False)
     if result.lingering:

@@ -16,6 +16,7 @@ from replay.home import Home
 from replay.ignoring import checked_rules
 from replay.orchestration.suite import Suite
 from replay.report.drift_text import drift_lines
+from replay.report.stats_text import number
 from replay.reruns.drift import Drift
 from replay.reruns.live_sample import sampled_reads
 from replay.reruns.rerunning import Terms, rerun
@@ -82,7 +83,7 @@ def command(
         _tell_skipped(checked)
         word = "intact" if files else "identical"
         told = ", ".join(f"{n} {word if s == 'identical' else s}" for s, n in counts.most_common())
-        click.echo(f"{len(checked)} trials: {told}")
+        click.echo(f"{number(len(checked), 'trial')}: {told}")
         _tell_sources(checked)
         for line in () if drift is None else drift_lines(drift):
             click.echo(line)
@@ -161,5 +162,5 @@ def _tell_sources(checked: list[Checked]) -> None:
 
 def _tell_skipped(checked: list[Checked]) -> None:
     reasons = Counter(result.why for result in checked if result.status == "not replayed")
-    for why, number in reasons.most_common():
-        messages().print(f"{number} not replayed: {why}", markup=False)
+    for why, count in reasons.most_common():
+        messages().print(f"{count} not replayed: {why}", markup=False)

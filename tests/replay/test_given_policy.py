@@ -108,7 +108,7 @@ def test_among_selectors_that_are_as_close_refuse_wins_and_then_live():
             r"policy\.toml: unknown key 'freze'; did you mean 'freeze'\? There are freeze, live, emulate, refuse",
         ),
         ("[on-miss]\ndefault = 1", r"policy\.toml: unknown table \[on-miss\]; did you mean 'on_miss'"),
-        ('freeze = ["externl"]', r"policy\.toml: freeze: 'externl' is no selector; did you mean 'external'"),
+        ('freeze = ["externl"]', r"policy\.toml: freeze: 'externl' is no selector, did you mean 'external'"),
         ("refuse = 3", r"policy\.toml: refuse is a text or a list of texts"),
         ('ignore = ["a..b"]', r"policy\.toml: ignore: 'a\.\.b' cannot be ignored"),
         ('offline = "yes"', r"policy\.toml: offline is true or false, not 'yes'"),

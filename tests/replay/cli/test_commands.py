@@ -307,7 +307,7 @@ def test_verify_replays_every_trial(call, recorded):
     told = document(call("verify", "base", "--json"))
     assert told["counts"] == {"identical": 8}
     assert "8 trials: 8 identical" in call("verify", "base").stdout
-    assert "1 trials: 1 identical" in call("verify", "base/a#1").stdout
+    assert "1 trial: 1 identical" in call("verify", "base/a#1").stdout
 
 
 def test_verify_tells_what_differs_and_goes_on(tmp_path, call, recorded, suite_file):

@@ -30,8 +30,8 @@ def test_the_verdict_is_the_exit_code(runs, call):
         undecided.stdout
         == """\
 old → new: 12 tasks paired, 96 and 96 trials counted, score s@1
-UNDECIDED  pass^1 no more than 0.05 below old, if you rerun this suite: +0.000, 95% sure that it is at least -0.102 \
-and at most +0.102
+UNDECIDED  pass^1 no more than 0.05 below old, if you rerun this suite: +0.000, 95% sure that it is at least -0.103 \
+and at most +0.103
            a run exactly as good as the baseline would pass with chance 0.20; for 80% both runs need about 78 trials \
 of each task
 UNDECIDED
