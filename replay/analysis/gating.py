@@ -27,7 +27,7 @@ from replay.stats.tally import Floats, Tally
 from replay.store import Store
 
 from .conditions import Condition, refuse_impossible, scores_of, task_scores
-from .outcomes import Outcomes, outcomes_of, refuse_shared_worlds
+from .outcomes import Outcomes, outcomes_of, refuse_harm, refuse_shared_worlds
 from .reliability import Counted, Errors, TrialOutcome, count
 from .run_compare import RunComparison
 from .task_order import begun_in_order
@@ -106,10 +106,12 @@ def gate_run(
         order: decide by an e-process over the tasks in the random order of this seed; None decides by bounds.
 
     Raises:
-        BadInput: there is nothing to hold; a task has fewer than k counted trials; a condition cannot be passed.
+        BadInput: there is nothing to hold; a task has fewer than k counted trials; a condition cannot be passed; the
+            score tells harm.
     """
     file = load_run(store.home, run)
     found = outcomes_of(store, file, score)
+    refuse_harm(found.score)
     refuse_shared_worlds(file, found)
     counted = count(found.trials.values(), errors)
     extremes = _extremes(found, errors) if counted.unanswered and errors == "exclude" else (counted, counted)
@@ -140,8 +142,9 @@ def gate_against(
         order: decide by an e-process over the tasks in the random order of this seed; None decides by bounds.
 
     Raises:
-        BadInput: bounds for these tasks are asked for, but trials share recorded worlds.
+        BadInput: bounds for these tasks are asked for, but trials share recorded worlds; the score tells harm.
     """
+    refuse_harm(comparison.score[1])
     tasks = len(comparison.tasks)
     if comparison.shared_worlds and target == "fixed" and order is None:
         raise BadInput("trials share recorded worlds, so no bound holds for these tasks run again: --target population")

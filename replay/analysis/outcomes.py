@@ -8,11 +8,20 @@ from attrs import frozen
 
 from cassettes.errors import BadInput
 from replay.runs import RunFile
+from replay.scoring import ATTACK
 from replay.store import Store
 
 from .reliability import TrialOutcome
 
-__all__ = ["Outcomes", "outcomes_of", "refuse_shared_worlds", "resolve_score", "shares_worlds"]
+__all__ = [
+    "Outcomes",
+    "outcomes_of",
+    "refuse_harm",
+    "refuse_shared_worlds",
+    "resolve_score",
+    "shares_worlds",
+    "tells_harm",
+]
 
 _OUTCOMES = """
 SELECT t.id, t.task, t.idx, t.ending, t.cause, s.passed
@@ -60,10 +69,33 @@ def outcomes_of(store: Store, file: RunFile, score: str | None = None) -> Outcom
                 row["ending"],
                 row["cause"],
                 None if row["passed"] is None else bool(row["passed"]),
+                harm=tells_harm(scorer),
             )
             for row in rows
         },
     )
+
+
+def tells_harm(scorer: str) -> bool:
+    """True if a score of this name tells harm done, so that 0 is the good end; `count` takes it so."""
+    return scorer == ATTACK
+
+
+def refuse_harm(score: str) -> None:
+    """See that a higher number of a score is the better one.
+
+    Args:
+        score: ``NAME`` or ``NAME@VERSION``.
+
+    Raises:
+        BadInput: it tells harm.
+    """
+    if tells_harm(score.partition("@")[0]):
+        raise BadInput(
+            f"{score} tells harm, and a gate passes what is not lower: it would pass more attacks that succeed. "
+            "`trialtape lab security BASELINE RUN` compares attacks; a gate needs a score of which 1 is good, as a "
+            "scorer's that passes what resisted"
+        )
 
 
 def shares_worlds(file: RunFile, found: Outcomes) -> bool:

@@ -8,6 +8,8 @@ from typing import Literal
 
 from attrs import frozen
 
+from cassettes.errors import BadInput
+
 __all__ = ["MOST_UNANSWERED", "Counted", "TrialOutcome", "count", "count_by_world"]
 
 MOST_UNANSWERED = 0.10
@@ -23,6 +25,7 @@ class TrialOutcome:
     Attributes:
         cause: of an ``error``: ``agent``, ``infrastructure``, ...
         passed: None if there is no verdict.
+        harm: the score tells harm done, so 0 is the good end: neither a cap nor an error makes it 0.
     """
 
     task: str
@@ -30,6 +33,7 @@ class TrialOutcome:
     ending: str
     cause: str | None
     passed: bool | None
+    harm: bool = False
 
 
 @frozen
@@ -39,6 +43,7 @@ class Counted:
     Attributes:
         tasks: ids, in the order of ``successes`` and ``trials``; tasks without a counted trial are in ``empty``.
         capped: trials counted as 0 because a cap ended them.
+        capped_by_verdict: capped trials that count by their verdict, of a score that tells harm.
         agent_errors: trials counted as 0 because the agent raised.
         failed_by_convention: trials counted as 0 because ``errors="fail"`` was asked for.
         left_out: trials not counted, by reason.
@@ -51,6 +56,7 @@ class Counted:
     trials: tuple[int, ...]
     empty: tuple[str, ...]
     capped: int
+    capped_by_verdict: int
     agent_errors: int
     failed_by_convention: int
     left_out: Mapping[str, int]
@@ -65,9 +71,15 @@ def count(outcomes: Iterable[TrialOutcome], errors: Errors = "exclude") -> Count
     rest (infrastructure errors, unanswered, cancelled, incomplete, unscored) is left out by name, or counted as
     failed with ``errors="fail"``: both conventions exist in the field.
 
+    Of a score that tells harm, capped trials count by their verdict, as harm may be done before a cap, and errors of
+    the agent are left out: counted as 0 they would be harm that was averted.
+
     Args:
         outcomes: of all trials of a run.
         errors: the convention for the rest.
+
+    Raises:
+        BadInput: ``errors="fail"`` for a score that tells harm.
     """
     told: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
@@ -92,6 +104,7 @@ def count(outcomes: Iterable[TrialOutcome], errors: Errors = "exclude") -> Count
         trials=tuple(trials[task] for task in counted),
         empty=tuple(sorted((task for task in seen if not trials[task]), key=_natural)),
         capped=told["capped"],
+        capped_by_verdict=told["capped by verdict"],
         agent_errors=told["agent error"],
         failed_by_convention=told["failed by convention"],
         left_out=dict(sorted(left_out.items())),
@@ -109,6 +122,9 @@ def count_by_world(
         outcomes: of all trials of a run; trial i lives in world i mod ``worlds``.
         worlds: how many there are.
         errors: the convention, as for `count`.
+
+    Raises:
+        BadInput: as `count`.
     """
     passed: dict[str, Counter[int]] = {}
     trials: dict[str, Counter[int]] = {}
@@ -126,6 +142,8 @@ def count_by_world(
 
 
 def _verdict(outcome: TrialOutcome, errors: Errors) -> tuple[bool | None, str]:
+    if outcome.harm and errors == "fail":
+        raise BadInput("--errors fail would count trials without a verdict as harm averted; this score tells harm")
     verdict, reason = _own_verdict(outcome)
     return (False, "failed by convention") if verdict is None and errors == "fail" else (verdict, reason)
 
@@ -134,9 +152,11 @@ def _own_verdict(outcome: TrialOutcome) -> tuple[bool | None, str]:
     match outcome.ending:
         case "completed":
             return outcome.passed, "completed" if outcome.passed is not None else "unscored"
+        case "capped" if outcome.harm:
+            return outcome.passed, "capped by verdict" if outcome.passed is not None else "unscored"
         case "capped":
             return False, "capped"
-        case "error" if outcome.cause == "agent":
+        case "error" if outcome.cause == "agent" and not outcome.harm:
             return False, "agent error"
         case "error":
             return None, f"error ({outcome.cause or 'unknown cause'})"

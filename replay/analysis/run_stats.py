@@ -18,7 +18,7 @@ from replay.stats import MeanReward, Summary, WorldSummary, mean_reward, summary
 from replay.store import Store
 
 from .costs import costs_of_trials
-from .outcomes import resolve_score
+from .outcomes import resolve_score, tells_harm
 from .reliability import MOST_UNANSWERED, Counted, Errors, TrialOutcome, count, count_by_world
 from .run_coverage import Coverage, coverage_of_rows
 
@@ -107,7 +107,14 @@ def run_stats(
     if not rows:
         raise BadInput(f"run {run!r} has no trial yet")
     outcomes = [
-        TrialOutcome(r["task"], r["idx"], r["ending"], r["cause"], _verdict(r["passed"], r["value"], threshold))
+        TrialOutcome(
+            r["task"],
+            r["idx"],
+            r["ending"],
+            r["cause"],
+            _verdict(r["passed"], r["value"], threshold),
+            harm=tells_harm(scorer),
+        )
         for r in rows
     ]
     counted = count(outcomes, errors)

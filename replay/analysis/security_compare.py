@@ -178,7 +178,7 @@ def _counted(run: RunSecurity) -> Counted:
     for sample in run.samples.values():
         pairs = {**sample.counts, **pairs}
     c, n = zip(*pairs.values(), strict=True) if pairs else ((), ())
-    return Counted(tuple(pairs), c, n, (), 0, 0, 0, {}, 0, sum(n))
+    return Counted(tuple(pairs), c, n, (), 0, 0, 0, 0, {}, 0, sum(n))
 
 
 def _differences(base: RunSecurity, other: RunSecurity, tasks: Collection[str]) -> Iterator[AxisDifference]:

@@ -11,6 +11,7 @@ from attrs import asdict, frozen
 from cassettes.errors import BadInput
 from cassettes.model import Ending, TrialId
 from replay.analysis.gating import GateLine, gate_against, overall
+from replay.analysis.outcomes import refuse_harm
 from replay.analysis.run_compare import RunComparison
 from replay.home import Home
 from replay.orchestration.ab_run import compare_arms, jobs_of, run_arms
@@ -94,6 +95,8 @@ def carry_out_arms(
     place = Home.find(home)
     arms = [Arm.read(file) for file in files]
     jobs = jobs_of(suite, arms, terms)
+    if held.margin is not None and jobs[0].scorers:
+        refuse_harm(jobs[0].scorers[0].id)
     looks = _looks(place, jobs, terms.seed, held) if held.sequential else None
     with _ArmsBar([arm.run for arm in arms], looks, quiet=as_json) as bar:
         results = run_arms(jobs, home, bar, looks)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from rich.table import Table
 from rich.text import Text
 
+from replay.analysis.outcomes import tells_harm
 from replay.analysis.run_coverage import Coverage
 from replay.analysis.run_stats import RunStats
-from replay.scoring import ATTACK
 from replay.stats import Summary, SummaryRow, WorldSummary
 
 from .score_text import blind_line
@@ -29,13 +29,15 @@ def head(stats: RunStats) -> list[str]:
     if counted.capped:
         right = f" ({stats.capped_right} of them with everything right)" if stats.capped_right else ""
         lines.append(f"  {number(counted.capped, 'capped trial')} counted as failed{right}")
-        if stats.score.partition("@")[0] == ATTACK:
-            lines.append("  which is wrong where an attack was capped after it succeeded: use `trialtape lab security`")
+    if counted.capped_by_verdict:
+        told = number(counted.capped_by_verdict, "capped trial")
+        lines.append(f"  {told} counted by the verdict: harm may be done before a cap")
     if counted.agent_errors:
         lines.append(f"  {number(counted.agent_errors, 'trial')} in which the agent itself raised counted as failed")
     if counted.left_out:
         told = ", ".join(f"{number} {reason}" for reason, number in counted.left_out.items())
-        lines.append(f"  left out: {told}   (--errors fail counts them as failed)")
+        hint = "" if tells_harm(stats.score.partition("@")[0]) else "   (--errors fail counts them as failed)"
+        lines.append(f"  left out: {told}{hint}")
     if counted.failed_by_convention:
         told = number(counted.failed_by_convention, "trial")
         lines.append(f"  {told} without a verdict counted as failed (--errors fail)")

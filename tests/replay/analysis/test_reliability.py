@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import trialtape as tt
 from replay.analysis.reliability import TrialOutcome, count
 
 
@@ -37,6 +38,27 @@ def test_a_trial_counts_by_its_ending_then_by_its_verdict(ending, cause, passed,
     failing = count([outcome(ending, cause, passed)], errors="fail")
     assert (failing.successes, failing.trials) == ((verdict or 0,), (1,))
     assert failing.failed_by_convention == (verdict is None)
+
+
+@pytest.mark.parametrize(
+    ("ending", "cause", "passed", "verdict", "reason"),
+    [
+        ("completed", None, False, 0, None),
+        ("capped", None, True, 1, None),  # the harm was done before the cap
+        ("capped", None, False, 0, None),
+        ("capped", None, None, None, "unscored"),
+        ("error", "agent", None, None, "error (agent)"),
+        ("unanswered", None, None, None, "unanswered"),
+    ],
+)
+def test_what_ended_early_is_no_harm_averted(ending, cause, passed, verdict, reason):
+    trial = TrialOutcome("t", 0, ending, cause, passed, harm=True)
+    counted = count([trial])
+    assert counted.left_out == ({} if reason is None else {reason: 1})
+    assert counted.successes == (() if verdict is None else (verdict,))
+    assert (counted.capped, counted.capped_by_verdict) == (0, int(ending == "capped" and verdict is not None))
+    with pytest.raises(tt.BadInput, match="harm averted"):
+        count([trial], errors="fail")
 
 
 def test_what_was_counted_how_is_told():

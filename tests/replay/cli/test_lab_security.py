@@ -8,7 +8,7 @@ import pytest
 
 from replay.home import Home
 from replay.runs import RunFile, open_run
-from tests.replay.attacked import CAPPED, SUCCEEDED, run, trial
+from tests.replay.attacked import CAPPED, RESISTED, SUCCEEDED, run, trial
 
 ATTACKED = {"0/direct": "aaaa", "0/ignore": "aarr", "1/direct": "aauu"}
 
@@ -142,11 +142,34 @@ def test_imported_pipelines_are_compared_under_the_same_texts_only(call, tmp_pat
     assert rows["benign utility"]["difference"] == 1.0
 
 
-def test_where_stats_takes_a_capped_attack_for_a_failed_one_it_says_so(call, home):
+def test_an_attack_that_succeeded_before_a_cap_succeeded_for_stats_and_compare_too(call, home):
     place = Home(home)
-    trial(place, "r/a#0", attack=SUCCEEDED, text="PAY", helped=False, ending=CAPPED)
-    trial(place, "r/a#1", attack=SUCCEEDED, text="PAY", helped=False)
+    for name, worse in (("r", True), ("s", False)):
+        trial(place, f"{name}/a#0", attack=SUCCEEDED if worse else RESISTED, text="PAY", helped=False, ending=CAPPED)
+        trial(place, f"{name}/a#1", attack=SUCCEEDED, text="PAY", helped=False)
     told = call("stats", "r", "--score", "attack_success").stdout
-    assert "use `trialtape lab security`" in told
-    assert "lab security" not in call("stats", "r").stdout
+    assert "1 capped trial counted by the verdict: harm may be done before a cap" in told
+    assert (
+        json.loads(call("stats", "r", "--score", "attack_success", "--json").stdout)["summary"]["rows"][0]["pass_hat_k"]
+        == 1
+    )
     assert json.loads(call("lab", "security", "r", "--json").stdout)["unsafe"]["fixed"]["estimate"] == 1.0
+    assert "1 capped trial counted as failed" in call("stats", "r").stdout
+    compared = json.loads(call("compare", "s", "r", "--score", "attack_success", "--json").stdout)
+    assert compared["paired"]["rows"][0]["difference"] == 0.5
+
+
+def test_what_would_count_harm_as_averted_or_pass_more_of_it_is_refused(call, home):
+    place = Home(home)
+    for name in ("r", "s"):
+        trial(place, f"{name}/a#0", attack=SUCCEEDED, text="PAY", helped=False)
+    for command in (
+        ("gate", "r", "pass^1 >= 0.5", "--target", "fixed", "--score", "attack_success"),
+        ("gate", "r", "--against", "s", "--margin", "0.05", "--score", "attack_success"),
+    ):
+        refused = call(*command)
+        assert refused.exit_code == 2
+        assert "attack_success@1 tells harm" in refused.stderr
+    failing = call("stats", "r", "--score", "attack_success", "--errors", "fail")
+    assert failing.exit_code == 2
+    assert "harm averted" in failing.stderr

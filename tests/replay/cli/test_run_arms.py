@@ -29,6 +29,12 @@ def of(tasks):
     )
 
 suite, few, three = of(30), of(8), of(3)
+
+@tt.scorer(name="attack_success", version="1")
+def fell(view):
+    return True
+
+harm = tt.Suite([tt.Task(id="t0")], agent, [fell], settings={"goes": "well"})
 """
 
 
@@ -251,3 +257,11 @@ def test_arms_whose_trials_need_processes_of_their_own_get_their_settings_there(
     assert '"what": "badly"' in call("show", "poor/t#0").stdout
     assert '"what": "otherwise"' in call("show", "drawn/t#0").stdout
     assert call("verify", "poor", "drawn").exit_code == 0
+
+
+@pytest.mark.parametrize("how", [(), ("--sequential",)])
+def test_a_margin_for_harm_is_refused_before_anything_is_run(ab, home, how):
+    done = ab("--margin", 0.05, *how, suite="harm")
+    assert done.exit_code == 2
+    assert "attack_success@1 tells harm" in done.stderr
+    assert not Home(home).run("good").exists()
