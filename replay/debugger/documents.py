@@ -14,6 +14,7 @@ from cassettes.values import unpack
 from replay.labelling.labels import Label
 from replay.leaves import ABSENT, LeafChange, leaf_changes
 from replay.report.label_text import by_whom, said_in
+from replay.report.trial_text import caught_up_text
 from replay.view import View, messages_of
 
 from .beside import Row
@@ -93,6 +94,9 @@ def _facts(page: Page, side: Side, place: int, notes: Notes) -> None:
     word = verdict_word(origin.verdict) or "live"
     precise = f" ({origin.verdict})" if word != origin.verdict else ""
     page.fact("answered", f"{word}{precise}{source}", "" if origin.live else "yellow")
+    for done in side.view.caught_up:
+        if done["before"] == step.step:
+            page.fact("before it", f"frozen write {caught_up_text(done)}", "red" if done["other"] else "")
     page.fact("injected", None if step.injected is None else ", ".join(step.injected.by), "bold red")
     page.fact("inside", None if step.parent is None else f"step {step.parent}")
     if reply is not None and reply.usage is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.text import Text
@@ -15,7 +15,7 @@ from replay.conversation import speaker_of, unreplied
 from replay.plain import plain
 from replay.view import Step, View, messages_of
 
-__all__ = ["caught_up_lines", "ending_lines", "outcome_text", "overview", "step_lines", "step_text"]
+__all__ = ["caught_up_lines", "caught_up_text", "ending_lines", "outcome_text", "overview", "step_lines", "step_text"]
 
 _SIGNS = {"model": "●", "tool": "▸", "http": "◦", "clock": "·", "random": "·"}
 _INJECTED_WIDTH = 60
@@ -81,10 +81,14 @@ def caught_up_lines(counts: Counter[str]) -> Iterator[str]:
         yield f"frozen writes carried out before live calls: {names}"
 
 
-def _caught_up(done: dict[str, Any]) -> Text:
+def caught_up_text(done: Mapping[str, Any]) -> str:
+    """One of `replay.view.View.caught_up`."""
     told = "the same outcome" if done["other"] is None else f"another outcome: {done['other']}"
-    line = f"     ↻ {done['name']} (step {done['step']}) carried out → {told}"
-    return Text(line, "dim" if done["other"] is None else "red")
+    return f"{done['name']} (step {done['step']}) carried out → {told}"
+
+
+def _caught_up(done: Mapping[str, Any]) -> Text:
+    return Text(f"     ↻ {caught_up_text(done)}", "dim" if done["other"] is None else "red")
 
 
 def ending_lines(view: View) -> list[str]:

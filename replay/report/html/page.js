@@ -255,6 +255,7 @@
     for (const fact of facts) if (fact) head.append(make("span", { class: "fact" }, fact));
     if (first) head.append(make("span", { class: "fact mark" }, "first other write"));
     item.append(head);
+    for (const [done, otherwise] of step.carried || []) item.append(make("p", { class: otherwise ? "note" : "quiet" }, `before it, the frozen write ${done}`));
     if (step.text) item.append(valueOf(step.text, { class: "spoken" }));
     if (step.refusal) item.append(make("p", { class: "note" }, `refused: ${step.refusal}`));
     for (const [name, args] of step.calls || []) {

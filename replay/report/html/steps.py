@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Final
 
 from cassettes.model import Cancelled, Error, Interaction, Patch, Stream, Value
 from cassettes.values import unpack
 from replay.leaves import ABSENT, leaf_changes
-from replay.report.trial_text import outcome_text
+from replay.report.trial_text import caught_up_text, outcome_text
 from replay.spoken import Said, said_before
 from replay.view import Step, View
 
@@ -25,7 +25,10 @@ _USUAL: Final = (None, "stop", "tool_calls", "end_turn", "tool_use", "STOP")
 def steps_of(view: View) -> tuple[list[dict[str, Any]], list[list[str]]]:
     """Each step, and the messages after the last one; what a step has not, is left out."""
     said = said_before(view)
-    told = [_step(step, said.get(step.number, [])) for step in view.steps]
+    done = view.caught_up
+    told = [
+        _step(step, said.get(step.number, []), [d for d in done if d["before"] == step.number]) for step in view.steps
+    ]
     for place, step in enumerate(view.steps):
         _without_what_follows(told[place], step, view.steps[place + 1 :])
     return told, _messages(said.get(None, []))
@@ -62,7 +65,7 @@ def _arguments(step: Step) -> str:
     return ", ".join(f"{name}={_json(value)}" for name, value in step.call.arguments.items())
 
 
-def _step(step: Step, said: list[Said]) -> dict[str, Any]:
+def _step(step: Step, said: list[Said], carried_out: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     call, interaction = step.call, step.interaction
     told: dict[str, Any] = {
         "n": step.number,
@@ -70,6 +73,7 @@ def _step(step: Step, said: list[Said]) -> dict[str, Any]:
         "actor": shown(call.actor),
         "name": shown(call.name),
         "said": _messages(said),
+        "carried": [[shown(caught_up_text(done)), done["other"] is not None] for done in carried_out],
         "parent": interaction.parent,
         "effect": call.effect if call.kind in {"tool", "http"} else None,
         "time": _time(interaction),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from replay.labelling.labels import Label
 from replay.report.label_text import by_whom, said_in
-from replay.report.trial_text import evidence_lines
+from replay.report.trial_text import caught_up_lines, evidence_lines
 from replay.scores.scorefile import KeptScore
 from replay.scoring import ATTACK
 from replay.spending import Cost
@@ -95,6 +96,7 @@ def _remarks(view: View) -> Iterable[str]:
     if isinstance(fork, dict):
         edited = f", with another outcome of step {fork['at'] - 1}" if fork.get("edited") else ""
         yield one_line(f"goes on from step {fork['at']} of {fork['parent']}{edited}")
+    yield from map(one_line, caught_up_lines(Counter(done["name"] for done in view.caught_up)))
     if view.cassette.redacted:
         names = ", ".join(f"{number} {name}" for name, number in sorted(view.cassette.redacted.items()))
         yield one_line(f"redacted before it was written: {names}")

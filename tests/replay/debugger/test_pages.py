@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from cassettes.model import Cancelled, Chunk, Reply, Stream, Value
+from cassettes.model import Cancelled, Chunk, Mark, Reply, Stream, Value
 from replay.debugger.beside import Row
 from replay.debugger.desk import MESSAGES, RAW, SCORES, STATE, STEP, Desk
 from replay.debugger.opened import compare, home_of, surroundings
@@ -72,6 +72,13 @@ def test_what_only_the_other_trial_has_is_told_as_its(home):
     assert "only in r/refund#1\n\nstep 4 write send_mail" in text_of(desk.page(STEP))
     assert "step 2: 4 messages to shop-1" in text_of(desk.page(MESSAGES))
     assert "the state after step 4" in text_of(desk.page(STATE))
+
+
+def test_frozen_writes_that_were_carried_out_stand_at_the_call_that_needed_them(home):
+    done = {"step": 0, "before": 1, "name": "pay", "other": None, "seconds": 0.1, "outcome": None}
+    view = recorded(home, tool(0, "pay", "ok"), tool(1, "get", "7"), marks=[Mark("caught_up", 0.0, done)])
+    assert "before it    frozen write pay (step 0) carried out → the same outcome" in page(view, 1)
+    assert "carried out" not in page(view, 0)
 
 
 def test_a_text_that_holds_json_is_laid_out_and_said_to_be_a_text(home):

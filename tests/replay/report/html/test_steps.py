@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cassettes.model import Cancelled, Chunk, Error, Origin, Patch, Stream
+from cassettes.model import Cancelled, Chunk, Error, Mark, Origin, Patch, Stream
 from cassettes.values import pack
 from replay.report.html.steps import call_line, changes_of, steps_of
 from replay.view import View
@@ -33,6 +33,21 @@ def test_a_conversation_is_told_step_by_step(view):
     assert steps[0]["tokens"] == "100 tokens in, 10 out"
     assert steps[1]["time"] == "+1.00 s, took 250 ms"
     assert after == []
+
+
+def test_frozen_writes_that_were_carried_out_stand_at_the_call_that_needed_them(tmp_path):
+    done = {"step": 0, "before": 1, "name": "pay", "other": None, "seconds": 0.1, "outcome": None}
+    marks = [Mark("caught_up", 0.0, done), Mark("caught_up", 0.0, {**done, "name": "<b>", "other": "9 instead of 7"})]
+    path = factories.write_cassette(tmp_path / "0.cassette", conversation(), marks=marks)
+    steps, _ = steps_of(View(path))
+    assert [step.get("carried") for step in steps[:3]] == [
+        None,
+        [
+            ["pay (step 0) carried out → the same outcome", False],
+            ["<b> (step 0) carried out → another outcome: 9 instead of 7", True],
+        ],
+        None,
+    ]
 
 
 def test_arguments_are_not_said_twice(view):

@@ -51,6 +51,12 @@ def test_or_by_what_the_score_says(view):
     assert explanation(trial, [score(trial, 0.0, {"reward": 0.0, "missing": ["54.04"]})], None) == ["s: missing: 54.04"]
 
 
+def test_writes_that_were_carried_out_are_told_at_the_head(view):
+    done = {"step": 0, "before": 4, "name": "pay", "other": None, "seconds": 0.1, "outcome": None}
+    trial = view(marks=[Mark("caught_up", 0.0, done), Mark("caught_up", 0.0, {**done, "step": 1})])
+    assert data(trial)["remarks"] == ["frozen writes carried out before live calls: 2 x pay"]
+
+
 def test_an_ending_comes_first(view):
     trial = view(ending=Ending("capped", "30 steps"))
     assert explanation(trial, [], None) == ["capped: 30 steps"]
