@@ -6,10 +6,11 @@ from attrs import frozen
 
 from .estimators import mean_pass_hat_k
 from .tally import Counts, Tally
+from .told import Told
 
 
 @frozen
-class Clustering:
+class Clustering(Told):
     """One-way analysis of variance of the trials' verdicts (0 or 1), tasks as groups.
 
     Attributes:

@@ -7,13 +7,14 @@ from attrs import frozen
 
 from .estimators import scores
 from .tally import Counts, Floats, Tally, is_whole, require_level, whole_k
+from .told import Told
 
 RESAMPLES = 10_000
 _CHUNK_ENTRIES = 2_000_000  # 16 MB of counts at a time
 
 
 @frozen
-class TaskBootstrap:
+class TaskBootstrap(Told):
     """Percentile intervals of pass^k over resampled tasks.
 
     Attributes:

@@ -9,12 +9,13 @@ from scipy.special import stdtrit
 
 from .intervals import FEW_OF_A_KIND, FEW_TASKS, Interval, interval, wilson
 from .tally import Counts, Floats, Tally, is_whole, require_level
+from .told import Told
 
 FLIPS = 9_999
 
 
 @frozen
-class ClusteredDifference:
+class ClusteredDifference(Told):
     """The mean of paired differences B - A, with clusters as a sample: "on other tasks like these".
 
     Attributes:

@@ -12,6 +12,7 @@ from scipy.special import ndtri
 from .estimators import mean_pass_hat_k
 from .judges import JudgeQuality, Share
 from .tally import Counts, Floats, Tally, require_level
+from .told import Told
 
 _WIDEST = 0.5  # an interval that is wider tells nothing
 
@@ -20,7 +21,7 @@ Verdicts: TypeAlias = Sequence[bool] | Sequence[int] | Sequence[float] | npt.NDA
 
 
 @frozen
-class Corrected:
+class Corrected(Told):
     """A pass rate corrected for judge error; proportions, clipped to 0..1.
 
     Attributes:

@@ -10,6 +10,7 @@ from scipy.special import betaincinv, betaln
 
 from .estimators import mean_pass_hat_k
 from .tally import Counts, Floats, Tally, require_level, whole_k
+from .told import Told
 
 Basis: TypeAlias = Literal["counted", "model", "bounds", "not identified"]
 
@@ -19,7 +20,7 @@ _TINY = 1e-9
 
 
 @frozen
-class Extrapolation:
+class Extrapolation(Told):
     """pass^k for any k, as far as it is known; proportions, 0 to 1.
 
     Attributes:

@@ -12,6 +12,7 @@ from .paired import FixedDifference, PairedRow
 from .sequential import gate_evalues, tasks_to_decide
 from .sequential import sequential as taken_in_order
 from .tally import Counts, Floats, is_whole
+from .told import Told
 
 Verdict: TypeAlias = Literal["PASS", "FAIL", "UNDECIDED"]
 
@@ -19,7 +20,7 @@ _MOST = 1_000_000  # tasks or trials beyond which nothing is proposed
 
 
 @frozen
-class Decision:
+class Decision(Told):
     """What a gate found.
 
     Attributes:
@@ -46,7 +47,7 @@ class Decision:
 
 
 @frozen
-class Feasibility:
+class Feasibility(Told):
     """Whether a gate can pass at all: what it would say if every trial passed.
 
     Attributes:

@@ -13,6 +13,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from .estimators import mean_pass_at_k, mean_pass_hat_k, scores
 from .tally import Counts, Tally, require_level
+from .told import Told
 from .within import WithinModel
 
 Target: TypeAlias = Literal["population", "fixed"]
@@ -28,7 +29,7 @@ _PSEUDO_TASK = 0.5
 
 
 @frozen
-class Interval:
+class Interval(Told):
     """An estimate with its two-sided confidence interval; all three are proportions, 0 to 1.
 
     Attributes:

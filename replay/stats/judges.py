@@ -8,10 +8,11 @@ from attrs import frozen
 from scipy.special import ndtri
 
 from .tally import is_whole, require_level
+from .told import Told
 
 
 @frozen
-class Share:
+class Share(Told):
     """A proportion with its interval, 0 to 1.
 
     Attributes:
@@ -28,7 +29,7 @@ class Share:
 
 
 @frozen
-class JudgeQuality:
+class JudgeQuality(Told):
     """A judge against human labels; "passed" is the positive class.
 
     Attributes:

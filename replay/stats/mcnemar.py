@@ -5,10 +5,11 @@ from attrs import frozen
 from scipy.special import chdtrc
 
 from .tally import Counts, is_whole
+from .told import Told
 
 
 @frozen
-class McNemar:
+class McNemar(Told):
     """McNemar's test with tasks as clusters.
 
     Attributes:

@@ -10,12 +10,13 @@ from attrs import frozen
 from scipy.special import ndtr, stdtrit
 
 from .tally import is_whole, require_level
+from .told import Told
 
 RESAMPLES = 10_000
 
 
 @frozen
-class Components:
+class Components(Told):
     """Variance of a verdict (0 or 1) by source; unbiased, so each may fall below 0.
 
     Attributes:
@@ -32,7 +33,7 @@ class Components:
 
 
 @frozen
-class Components3:
+class Components3(Told):
     """The same with the user apart; for scripted or seeded users only.
 
     Interactions belong to what is frozen last: those of user and outside to the user, those of the model to the rest.
@@ -50,7 +51,7 @@ class Components3:
 
 
 @frozen
-class NoiseShare:
+class NoiseShare(Told):
     """A source's share of the noise of a rerun, which is the variance of a verdict less that between tasks.
 
     Attributes:
@@ -67,7 +68,7 @@ class NoiseShare:
 
 
 @frozen
-class NoiseShares:
+class NoiseShares(Told):
     """The noise of a rerun by source; the estimates add up to 1.
 
     Attributes:

@@ -9,13 +9,14 @@ from .bootstrap import RESAMPLES, bootstrap
 from .estimators import mean_pass_at_k, mean_pass_hat_k
 from .intervals import FEW_OF_A_KIND, FEW_TASKS, RARE, Interval, fixed_interval, population_interval
 from .tally import Counts, Tally
+from .told import Told
 from .within import WithinModel, unbiased_within_se
 
 _FRAGILE = 0.5  # of pass^1: below that, a task that passed once passes k times less often than not
 
 
 @frozen
-class SummaryRow:
+class SummaryRow(Told):
     """What is known for one k; all numbers are proportions, 0 to 1.
 
     Attributes:
@@ -40,7 +41,7 @@ class SummaryRow:
 
 
 @frozen
-class Summary:
+class Summary(Told):
     """Counts, one row per k = 1 .. `min_trials`, and notes for the reader.
 
     Attributes:

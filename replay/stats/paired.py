@@ -11,6 +11,7 @@ from scipy.special import ndtri, stdtrit
 
 from .estimators import mean_pass_hat_k
 from .tally import Counts, Floats, Tally, is_whole, require_level, whole_k
+from .told import Told
 from .within import WithinModel
 
 FLIPS = 9_999
@@ -23,7 +24,7 @@ _Whole: TypeAlias = npt.NDArray[np.int64]
 
 
 @frozen
-class PairedRow:
+class PairedRow(Told):
     """The difference B - A in pass^k, tasks as a sample: "on other tasks like these".
 
     Attributes:
@@ -50,7 +51,7 @@ class PairedRow:
 
 
 @frozen
-class Paired:
+class Paired(Told):
     """The differences for several k, and how they were tested.
 
     Attributes:
@@ -75,7 +76,7 @@ class Paired:
 
 
 @frozen
-class FixedDifference:
+class FixedDifference(Told):
     """The difference B - A in pass^k on these very tasks: "if you rerun this suite".
 
     Attributes:

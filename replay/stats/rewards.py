@@ -7,10 +7,11 @@ from attrs import frozen
 from scipy.special import stdtrit
 
 from .tally import require_level
+from .told import Told
 
 
 @frozen
-class MeanReward:
+class MeanReward(Told):
     """The mean reward of trials, with tasks as clusters.
 
     Attributes:

@@ -8,6 +8,8 @@ import numpy as np
 from attrs import frozen
 from scipy.special import ndtri, stdtr, stdtrit
 
+from .told import Told
+
 Alarm: TypeAlias = Literal["down", "up"]
 
 REFERENCE = 5
@@ -16,7 +18,7 @@ _FARTHEST = 8.0
 
 
 @frozen
-class TrendPoint:
+class TrendPoint(Told):
     """One night.
 
     Attributes:
@@ -39,7 +41,7 @@ class TrendPoint:
 
 
 @frozen
-class Trend:
+class Trend(Told):
     """All nights, oldest first.
 
     Attributes:

@@ -6,10 +6,11 @@ from attrs import frozen
 from scipy.special import ndtr, ndtri
 
 from .tally import is_whole, require_level
+from .told import Told
 
 
 @frozen
-class UnpairedDifference:
+class UnpairedDifference(Told):
     """The difference B - A of two shares of independent trials.
 
     Attributes:

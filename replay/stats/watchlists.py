@@ -6,13 +6,14 @@ import numpy as np
 from attrs import frozen
 
 from .tally import Counts, Floats, Tally, is_whole
+from .told import Told
 from .within import WithinModel
 
 DRAWS = 9_999
 
 
 @frozen
-class Watchlist:
+class Watchlist(Told):
     """Two lists of tasks, as places in the counts; each is tested on its own.
 
     Attributes:
@@ -25,7 +26,7 @@ class Watchlist:
 
 
 @frozen
-class WatchTest:
+class WatchTest(Told):
     """A small run on one list, against what its tasks did before.
 
     Attributes:

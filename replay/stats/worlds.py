@@ -14,6 +14,7 @@ from attrs import frozen
 
 from .bootstrap import RESAMPLES
 from .tally import Floats
+from .told import Told
 
 __all__ = ["WorldRow", "WorldSummary", "pass_hat_k_across", "pass_hat_k_within", "world_summary"]
 
@@ -22,7 +23,7 @@ WorldCounts = Sequence[Sequence[int]]
 
 
 @frozen
-class WorldRow:
+class WorldRow(Told):
     """One k.
 
     Attributes:
@@ -39,7 +40,7 @@ class WorldRow:
 
 
 @frozen
-class WorldSummary:
+class WorldSummary(Told):
     """pass^k of a run whose trials share worlds.
 
     Attributes:
