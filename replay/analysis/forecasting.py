@@ -12,8 +12,8 @@ from replay.runs import load_run
 from replay.stats import Extrapolation, Interval, clean_trials, extrapolate, interval
 from replay.store import Store
 
-from .outcomes import outcomes_of, refuse_shared_worlds
-from .reliability import MOST_UNANSWERED, Errors, count
+from .outcomes import outcomes_of, refuse_shared_worlds, refuse_unanswered
+from .reliability import Errors, count
 
 __all__ = ["Forecast", "Nine", "forecast", "nines"]
 
@@ -96,8 +96,7 @@ def forecast(
     counted = count(found.trials.values(), errors)
     if not counted.tasks:
         raise BadInput(f"run {run!r}: no trial can be counted by {found.score}")
-    if errors == "exclude" and counted.unanswered > MOST_UNANSWERED * counted.total:
-        raise BadInput(f"run {run!r}: {counted.unanswered} of {counted.total} trials ended unanswered: no number holds")
+    refuse_unanswered(found, errors, "no number holds")
     one = interval(counted.successes, counted.trials, 1, "population")
     n = min(counted.trials)
     ends = (one.estimate, one.low, one.high)

@@ -25,8 +25,8 @@ from replay.stats import (
 from replay.store import Store
 from replay.view import View
 
-from .outcomes import outcomes_of
-from .reliability import MOST_UNANSWERED, Errors, TrialOutcome, count
+from .outcomes import outcomes_of, refuse_unanswered
+from .reliability import Errors, TrialOutcome, count
 from .residual import Residual
 from .said_again import UserSeen, user_seen
 
@@ -114,13 +114,8 @@ def noise_of(store: Store, run: str, *, score: str | None = None, errors: Errors
         CassetteError: a cassette cannot be read.
     """
     found = outcomes_of(store, load_run(store.home, run), score)
-    unanswered = sum(outcome.ending == "unanswered" for outcome in found.trials.values())
-    if errors == "exclude" and unanswered > MOST_UNANSWERED * len(found.trials):
-        raise BadInput(
-            f"run {run!r}: {unanswered} of {len(found.trials)} trials ended unanswered, and not at random, so the "
-            "noise of the others is not that of all: let reads extend their worlds, or record more trials in the "
-            "source run"
-        )
+    helps = "let reads extend their worlds, or record more trials in the source run"
+    refuse_unanswered(found, errors, f"the noise of the others is not that of all: {helps}")
     views = {trial: View(store.home.cassette(TrialId.parse(trial)), store.home) for trial in found.trials}
     cells = _cells(views, found.trials, errors)
     user = user_seen(views.values())

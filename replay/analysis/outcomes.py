@@ -11,13 +11,14 @@ from replay.runs import RunFile
 from replay.scoring import ATTACK
 from replay.store import Store
 
-from .reliability import TrialOutcome
+from .reliability import MOST_UNANSWERED, Errors, TrialOutcome
 
 __all__ = [
     "Outcomes",
     "outcomes_of",
     "refuse_harm",
     "refuse_shared_worlds",
+    "refuse_unanswered",
     "resolve_score",
     "shares_worlds",
     "tells_harm",
@@ -115,6 +116,23 @@ def refuse_shared_worlds(file: RunFile, found: Outcomes) -> None:
             f"trials of run {file.name!r} share recorded worlds, so they are not independent, and this cannot be told; "
             f"`trialtape stats {file.name}` tells pass^k across and within worlds, `trialtape lab noise` its sources"
         )
+
+
+def refuse_unanswered(found: Outcomes, errors: Errors, so: str) -> None:
+    """See that what is left out does not decide: unanswered trials are not missing at random.
+
+    Args:
+        found: the outcomes of a run.
+        errors: the convention; with ``fail`` nothing is left out.
+        so: what cannot be told, and what helps, as the end of a sentence.
+
+    Raises:
+        BadInput: too many trials ended unanswered.
+    """
+    unanswered = sum(outcome.ending == "unanswered" for outcome in found.trials.values())
+    if errors == "exclude" and unanswered > MOST_UNANSWERED * len(found.trials):
+        told = f"{unanswered} of {len(found.trials)} trials ended unanswered, and not at random"
+        raise BadInput(f"run {found.run!r}: {told}, so {so}")
 
 
 def resolve_score(store: Store, file: RunFile, score: str | None) -> tuple[str, str]:

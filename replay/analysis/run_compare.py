@@ -14,8 +14,8 @@ from replay.stats import FixedDifference, Paired, fixed_differences, paired_diff
 from replay.store import Store
 
 from .moved import MovedTask, Numbers, moved_tasks
-from .outcomes import Outcomes, outcomes_of, shares_worlds
-from .reliability import MOST_UNANSWERED, Counted, Errors, count
+from .outcomes import Outcomes, outcomes_of, refuse_unanswered, shares_worlds
+from .reliability import Counted, Errors, count
 from .run_settings import SETTINGS, SettingChange, changed_settings, refuse_unnamed, settings_of
 from .task_pairs import TaskChange, definitions_of, refuse_other_tasks, unpaired_tasks
 
@@ -137,7 +137,8 @@ def compare_runs(
         definitions = [{task: told[task] for task in told if task in only} for told in definitions]
     differing = _comparable(store, files, both, changed, {*definitions[0]} & {*definitions[1]})
     for found in both:
-        _check_answered(found, errors)
+        helps = f"`trialtape stats {found.run}` tells bounds, --errors fail counts them as failed"
+        refuse_unanswered(found, errors, f"no difference can be told; {helps}")
     shared = any(shares_worlds(file, found) for file, found in zip(files, both, strict=True))
     wanted = _only_pass_1(ks) if shared else tuple(ks)
     worlds = _same_worlds(files)
@@ -208,15 +209,6 @@ def _only_pass_1(ks: Sequence[int]) -> tuple[int, ...]:
             "trials share recorded worlds, so they are not independent, and only pass^1 can be compared: -k 1"
         )
     return (1,)
-
-
-def _check_answered(found: Outcomes, errors: Errors) -> None:
-    unanswered = sum(outcome.ending == "unanswered" for outcome in found.trials.values())
-    if errors == "exclude" and unanswered > MOST_UNANSWERED * len(found.trials):
-        raise BadInput(
-            f"run {found.run!r}: {unanswered} of {len(found.trials)} trials ended unanswered, and not at random, so no "
-            f"difference can be told; `trialtape stats {found.run}` tells bounds, --errors fail counts them as failed"
-        )
 
 
 def _only(found: Outcomes, tasks: Collection[str]) -> Outcomes:

@@ -17,10 +17,10 @@ from replay.store import Store
 
 from .attack_rows import AttackRows, AttackTask, Sample, Wanted, rows_of_run
 from .outcomes import outcomes_of, refuse_shared_worlds, resolve_score
+from .reliability import MOST_UNANSWERED
 
 __all__ = ["Measure", "Part", "RunSecurity", "run_security"]
 
-_MOST_UNANSWERED = 0.10  # as in `replay.analysis.run_stats`: above this share no single number holds
 _BY = ("attack", "suite")  # tags of which each value is told on its own, if there are several
 
 
@@ -160,7 +160,7 @@ def _dependent(store: Store, run: str) -> int:
 
 def _check_answered(run: str, rows: AttackRows) -> None:
     unanswered = sum(row["ending"] == "unanswered" for row in rows.safety)
-    if unanswered > _MOST_UNANSWERED * len(rows.safety):
+    if unanswered > MOST_UNANSWERED * len(rows.safety):
         raise BadInput(
             f"run {run!r}: {unanswered} of {len(rows.safety)} trials ended unanswered, and not at random, so nothing "
             f"can be told of its safety; `trialtape stats {run}` tells bounds"

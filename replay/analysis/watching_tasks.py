@@ -11,7 +11,7 @@ from replay.runs import load_run
 from replay.stats import WatchTest, watch_test, watchlist
 from replay.store import Store
 
-from .outcomes import outcomes_of, refuse_shared_worlds
+from .outcomes import outcomes_of, refuse_shared_worlds, refuse_unanswered
 from .reliability import Counted, Errors, count
 from .task_pairs import definitions_of
 
@@ -75,11 +75,13 @@ def watched(
         errors: the convention for trials without a verdict.
 
     Raises:
-        BadInput: nothing counts; the scores of both runs differ; the later run has none of the tasks.
+        BadInput: nothing counts; too many trials ended unanswered; the scores of both runs differ; the later run has
+            none of the tasks.
     """
     file = load_run(store.home, run)
     found = outcomes_of(store, file, score)
     refuse_shared_worlds(file, found)
+    refuse_unanswered(found, errors, "which tasks always pass, and which flip, cannot be told")
     before = count(found.trials.values(), errors)
     if not before.tasks:
         raise BadInput(f"run {run!r}: no trial can be counted by {found.score}")
@@ -94,6 +96,7 @@ def watched(
     later_file = load_run(store.home, later)
     other = outcomes_of(store, later_file, score)
     refuse_shared_worlds(later_file, other)
+    refuse_unanswered(other, errors, f"it cannot be held against the lists; `trialtape stats {later}` tells bounds")
     if other.score != found.score:
         raise BadInput(f"{run!r} is scored by {found.score}, {later!r} by {other.score}; name one with --score")
     after = count(other.trials.values(), errors)

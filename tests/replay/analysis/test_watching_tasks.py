@@ -7,7 +7,7 @@ import pytest
 import trialtape as tt
 from replay.analysis.watching_tasks import watched
 from replay.store import Store
-from tests.replay.verdicts import INFRASTRUCTURE, make_run, passes
+from tests.replay.verdicts import INFRASTRUCTURE, UNANSWERED, make_run, passes
 
 BEFORE = {**{f"g{task}": passes(8, 8) for task in range(6)}, **{f"f{task}": passes(4, 8) for task in range(4)}}
 
@@ -64,3 +64,17 @@ def test_other_scores_are_refused(home, watch):
         store.refresh()
         with pytest.raises(tt.BadInput, match="'old' is scored by s@1, 'new' by s@2"):
             watched(store, "old", later="new")
+
+
+def test_unanswered_trials_are_not_missing_at_random(watch, home):
+    later = {task: [*passes(2, 2), UNANSWERED] for task in BEFORE}
+    with pytest.raises(
+        tt.BadInput, match="run 'new': 10 of 30 trials ended unanswered, and not at random, so it cannot be held"
+    ):
+        watch(later, size=6)
+    make_run(home, "torn", later)
+    with Store(home) as store:
+        store.refresh()
+        with pytest.raises(tt.BadInput, match=r"run 'torn': 10 of 30 trials ended unanswered.*always pass"):
+            watched(store, "torn", size=6)
+        assert watched(store, "torn", size=6, errors="fail").guards.tasks == ()
