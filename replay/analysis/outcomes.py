@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from attrs import frozen
 
@@ -15,6 +16,7 @@ from .reliability import MOST_UNANSWERED, Errors, TrialOutcome
 
 __all__ = [
     "Outcomes",
+    "outcome_of",
     "outcomes_of",
     "refuse_harm",
     "refuse_shared_worlds",
@@ -25,11 +27,12 @@ __all__ = [
 ]
 
 _OUTCOMES = """
-SELECT t.id, t.task, t.idx, t.ending, t.cause, s.passed
+SELECT t.id, t.task, t.idx, t.ending, t.cause, s.passed, s.value
 FROM trials t LEFT JOIN scores s ON s.trial = t.id AND s.scorer = ? AND s.version = ?
 WHERE t.run = ?
 """
 _SCORERS = "SELECT scorer, version, MAX(at) AS at, COUNT(*) AS n FROM scores WHERE run = ? GROUP BY scorer, version"
+_ALMOST = 1e-9  # a threshold of 0.8 is reached by a sum that should be 0.8
 
 
 @frozen
@@ -45,13 +48,14 @@ class Outcomes:
     trials: Mapping[str, TrialOutcome]
 
 
-def outcomes_of(store: Store, file: RunFile, score: str | None = None) -> Outcomes:
+def outcomes_of(store: Store, file: RunFile, score: str | None = None, threshold: float | None = None) -> Outcomes:
     """The outcomes of a run's trials.
 
     Args:
         store: an index that is up to date.
         file: of the run.
         score: ``NAME`` or ``NAME@VERSION``; None takes the run's primary one.
+        threshold: value from which a trial counts as passed; None leaves it to the scorer.
 
     Raises:
         BadInput: the run has no trial, or no such score.
@@ -63,17 +67,22 @@ def outcomes_of(store: Store, file: RunFile, score: str | None = None) -> Outcom
     return Outcomes(
         file.name,
         f"{scorer}@{version}",
-        {
-            row["id"]: TrialOutcome(
-                row["task"],
-                row["idx"],
-                row["ending"],
-                row["cause"],
-                None if row["passed"] is None else bool(row["passed"]),
-                harm=tells_harm(scorer),
-            )
-            for row in rows
-        },
+        {row["id"]: outcome_of(row, scorer, threshold) for row in rows},
+    )
+
+
+def outcome_of(row: Mapping[str, Any], scorer: str, threshold: float | None) -> TrialOutcome:
+    """The outcome of a trial, from a row of its ending and of its score by ``scorer``; see `outcomes_of`."""
+    passed, value = row["passed"], row["value"]
+    if threshold is not None:
+        passed = None if value is None else value >= threshold - _ALMOST
+    return TrialOutcome(
+        row["task"],
+        row["idx"],
+        row["ending"],
+        row["cause"],
+        None if passed is None else bool(passed),
+        harm=tells_harm(scorer),
     )
 
 

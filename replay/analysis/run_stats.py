@@ -18,14 +18,13 @@ from replay.stats import MeanReward, Summary, WorldSummary, mean_reward, summary
 from replay.store import Store
 
 from .costs import costs_of_trials
-from .outcomes import resolve_score, tells_harm
+from .outcomes import outcome_of, resolve_score
 from .reliability import MOST_UNANSWERED, Counted, Errors, TrialOutcome, count, count_by_world
 from .run_coverage import Coverage, coverage_of_rows
 
 __all__ = ["RunStats", "run_stats"]
 
 
-_ALMOST = 1e-9  # a threshold of 0.8 is reached by a sum that should be 0.8
 _ALMOST_ONE = 1e-6  # what a score takes for 1
 
 _OUTCOMES = """
@@ -106,17 +105,7 @@ def run_stats(
     rows = store.rows(_OUTCOMES, [scorer, version, run])
     if not rows:
         raise BadInput(f"run {run!r} has no trial yet")
-    outcomes = [
-        TrialOutcome(
-            r["task"],
-            r["idx"],
-            r["ending"],
-            r["cause"],
-            _verdict(r["passed"], r["value"], threshold),
-            harm=tells_harm(scorer),
-        )
-        for r in rows
-    ]
+    outcomes = [outcome_of(row, scorer, threshold) for row in rows]
     counted = count(outcomes, errors)
     _check_ks(ks, counted)
     checked = known_independence(store.home, run)
@@ -149,12 +138,6 @@ def run_stats(
 
 def _unchecked(rows: Sequence[Mapping[str, Any]], checked: Independence) -> int:
     return sum(1 for row in rows if checked.trials.get(row["id"]) != row["digest"])
-
-
-def _verdict(passed: int | None, value: float | None, threshold: float | None) -> bool | None:
-    if threshold is not None:
-        return None if value is None else value >= threshold - _ALMOST
-    return None if passed is None else bool(passed)
 
 
 def _reward(rows: Sequence[Mapping[str, Any]]) -> MeanReward | None:

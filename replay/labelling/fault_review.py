@@ -103,7 +103,9 @@ class FaultReview:
 
 def counted_trials(store: Store, stats: RunStats) -> dict[str, bool]:
     """Whether each trial that counts passed, by id."""
-    return verdicts(outcomes_of(store, load_run(store.home, stats.run), stats.score).trials, stats.errors)
+    return verdicts(
+        outcomes_of(store, load_run(store.home, stats.run), stats.score, stats.threshold).trials, stats.errors
+    )
 
 
 def fault_review(store: Store, stats: RunStats) -> FaultReview:
@@ -113,7 +115,7 @@ def fault_review(store: Store, stats: RunStats) -> FaultReview:
         store: an index that is up to date.
         stats: of the run: its score and convention say which trials failed.
     """
-    outcomes = outcomes_of(store, load_run(store.home, stats.run), stats.score).trials
+    outcomes = outcomes_of(store, load_run(store.home, stats.run), stats.score, stats.threshold).trials
     counted = verdicts(outcomes, stats.errors)
     lines, problems = _lines(store, stats.run)
     by_rules, unread = ruled(store, [trial for trial, passed in counted.items() if not passed])

@@ -127,7 +127,7 @@ def faults_of(store: Store, stats: RunStats) -> Faults:
         store: an index that is up to date.
         stats: of the run: its score and convention say which trials failed.
     """
-    outcomes = outcomes_of(store, load_run(store.home, stats.run), stats.score).trials
+    outcomes = outcomes_of(store, load_run(store.home, stats.run), stats.score, stats.threshold).trials
     labels = [Label(**row) for row in store.rows(_LABELS, [stats.run])]
     counted = verdicts(outcomes, stats.errors)
     said: dict[str, list[Label]] = {}

@@ -40,6 +40,11 @@ def counts(faults):
     return {row.fault: row.trials for row in faults.rows if row.trials}
 
 
+@pytest.mark.parametrize(("threshold", "failed"), [(None, 1), (1.0, 1), (1.5, 2)])
+def test_a_threshold_says_which_trials_failed(tell, threshold, failed):
+    assert tell({"a#0": (True, {}), "a#1": (False, {})}, threshold=threshold).failed == failed
+
+
 def test_failed_trials_are_counted_by_fault(tell):
     faults = tell(
         {
