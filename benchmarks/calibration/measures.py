@@ -21,6 +21,8 @@ from replay.stats import (
     noise_shares,
     outside_share,
     paired_differences,
+    watch_test,
+    watchlist,
 )
 from replay.stats.intervals import fixed_interval, population_interval
 from replay.stats.tally import Tally
@@ -91,6 +93,8 @@ def jobs(sizes: tuple[int, ...] = (20, 50, 115), trials: tuple[int, ...] = (4, 8
     yield _shares(8, 3)
     for tasks, spread, of_world, of_user in ((50, 1.0, 0.6, 0.6), (25, 1.0, 0.6, 0.6), (25, 2.0, 0.6, 0.3)):
         yield _shares_of_three(tasks, spread, of_world, of_user)
+    for letter, (tasks, n) in product("abde", ((25, 4), (50, 4), (25, 8))):
+        yield _watchlists(letter, tasks, n)
     for tasks, n, margin in ((25, 8, 0.2), (115, 8, 0.1), (115, 1, 0.1)):
         yield _arms(tasks, n, margin)
 
@@ -287,3 +291,23 @@ def _shares_of_three(tasks: int, spread: float, of_world: float, of_user: float)
         ]
 
     return Job(f"shares {tasks}x{worlds}x{users}x{n}/{of_user:g}", run)
+
+
+def _watchlists(letter: str, tasks: int, n: int) -> Job:
+    """Both lists of the default size, each held at half the level, in a later run in which nothing has changed."""
+
+    def run(random: np.random.Generator, reps: int) -> list[Cell]:
+        alarms = 0
+        for rep in range(reps):
+            p = SPREADS[letter].draw(random, tasks)
+            before = random.binomial(n, p)
+            found = watchlist(before, n, 20, seed=rep)
+            lists = [(places, random.binomial(4, p[[*places]])) for places in (found.guards, found.flaky) if places]
+            alarms += any(
+                watch_test(before, n, places, now.tolist(), [4] * len(places), draws=999).p <= 0.05 / len(lists)
+                for places, now in lists
+            )
+        where = f"{letter}  T={tasks} n={n}, 20 tasks watched with 4 trials"
+        return [Cell("watchlists, nothing changed: an alarm", where, alarms / reps, 0.05, at_least=False, reps=reps)]
+
+    return Job(f"watchlists {letter} {tasks}x{n}", run)

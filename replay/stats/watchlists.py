@@ -1,15 +1,20 @@
 """Few tasks for a small run: guards that always passed, and flaky ones; and the test of each list."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from attrs import frozen
 
 from .tally import Counts, Floats, Tally, is_whole
 from .told import Told
-from .within import WithinModel
+from .within import WithinModel, lumpy_spreads, smooth_spreads
 
 DRAWS = 9_999
+_REFITS = 100
+
+Ints: TypeAlias = npt.NDArray[np.int64]
 
 
 @frozen
@@ -82,8 +87,9 @@ def watch_test(
 ) -> WatchTest:
     """Did fewer trials of a list pass than before, beyond luck?
 
-    The chances of the listed tasks are drawn from their posterior (a mixture fitted to all tasks), then their trials:
-    so a guard that passed 8 of 8 is not taken to be perfect.
+    The chances of the listed tasks are drawn from their posterior, then their trials: so a guard that passed 8 of 8 is
+    not taken to be perfect. How the chances of all tasks are spread is not known either: it is fitted in two ways, as a
+    mixture, again and again to tasks drawn anew, and as a beta distribution with a posterior. The larger p counts.
 
     Args:
         successes: of the earlier run, all tasks.
@@ -103,15 +109,37 @@ def watch_test(
         raise ValueError("places, now_passed and now_trials need one number for each listed task, and at least one")
     if any(not 0 <= passed <= tried or tried < 1 for passed, tried in zip(now_passed, now_trials, strict=True)):
         raise ValueError("each listed task needs at least 1 trial, and passes at most all of them")
-    chosen = np.asarray(places, dtype=np.int64)
-    chances, posterior = _posteriors(tally, c[chosen], n[chosen])
+    chosen, tried = np.asarray(places, dtype=np.int64), np.asarray(now_trials, dtype=np.int64)
     random = np.random.default_rng(seed)
-    totals = np.zeros(draws, dtype=np.int64)
-    for row, tried in zip(posterior, now_trials, strict=True):
-        totals += random.binomial(tried, random.choice(chances, size=draws, p=row))
     passed = int(sum(now_passed))
-    expected = float((posterior @ chances) @ np.asarray(now_trials, dtype=np.float64))
-    return WatchTest(passed, int(sum(now_trials)), expected, (int((totals <= passed).sum()) + 1) / (draws + 1))
+    p = max(
+        (int((totals <= passed).sum()) + 1) / (len(totals) + 1)
+        for totals in (
+            _lumpy_totals(tally, c[chosen], n[chosen], tried, draws, random),
+            _smooth_totals(tally, c[chosen], n[chosen], tried, draws, random),
+        )
+    )
+    chances, posterior = _posteriors(tally, c[chosen], n[chosen])
+    return WatchTest(passed, int(tried.sum()), float((posterior @ chances) @ tried), p)
+
+
+def _lumpy_totals(tally: Tally, c: Floats, n: Floats, tried: Ints, draws: int, random: np.random.Generator) -> Ints:
+    """How many trials of the list pass, by draws."""
+    refits = min(_REFITS, draws)
+    chances, fitted = lumpy_spreads(tally, refits, random)
+    totals = []
+    for shares, share in zip(fitted, np.array_split(np.arange(draws), refits), strict=True):
+        cumulated = np.cumsum(_weighted(chances, shares, c, n), axis=1)
+        uniform = random.random((len(share), len(c), 1)) * cumulated[:, -1:]
+        drawn = (uniform > cumulated).sum(axis=2)
+        totals.append(random.binomial(tried, chances[drawn]).sum(axis=1))
+    return np.concatenate(totals)
+
+
+def _smooth_totals(tally: Tally, c: Floats, n: Floats, tried: Ints, draws: int, random: np.random.Generator) -> Ints:
+    a, b, weights = smooth_spreads(tally)
+    drawn = random.choice(len(weights), size=(draws, 1), p=weights)
+    return np.asarray(random.binomial(tried, random.beta(a[drawn] + c, b[drawn] + n - c)).sum(axis=1))
 
 
 def _arrays(successes: Counts, trials: int | Counts) -> tuple[Floats, Floats]:
@@ -122,6 +150,11 @@ def _arrays(successes: Counts, trials: int | Counts) -> tuple[Floats, Floats]:
 def _posteriors(tally: Tally, c: Floats, n: Floats) -> tuple[Floats, Floats]:
     """Support points, and for each task the weight of each, shape (tasks, points)."""
     chances, shares = WithinModel.fit(tally, 1).chances
+    return chances, _weighted(chances, shares, c, n)
+
+
+def _weighted(chances: Floats, shares: Floats, c: Floats, n: Floats) -> Floats:
+    """The posterior of each task over the support points; that of all tasks where its outcome is impossible."""
     weights = shares * chances ** c[:, None] * (1 - chances) ** (n - c)[:, None]
     totals = weights.sum(axis=1, keepdims=True)
-    return chances, np.where(totals > 0, weights, shares) / np.where(totals > 0, totals, 1.0)
+    return np.where(totals > 0, weights, shares) / np.where(totals > 0, totals, 1.0)

@@ -79,10 +79,9 @@ class WithinModel:
     @classmethod
     def fit(cls, tally: Tally, largest_k: int) -> "WithinModel":
         """Fit the descriptions to a tally, to be asked for k up to the largest."""
-        n = np.array([[cell.trials] for cell in tally.cells], dtype=np.float64)
-        c = np.array([[cell.successes] for cell in tally.cells], dtype=np.float64)
+        n, c = _columns(tally)
         moments = _moments(tally, _beta_posterior(tally, n, c), 2 * largest_k)
-        return cls(tally, moments, _mixture(tally, n, c), _alike(tally))
+        return cls(tally, moments, _mixture(tally.weights, n, c), _alike(tally))
 
     @property
     def chances(self) -> tuple[Floats, Floats]:
@@ -109,6 +108,29 @@ def _variance(n: int, moments: Floats, k: int) -> float:
     # spans 2k - s trials, so E[h_k^2 | p] = sum over s of P(s in common) p^(2k - s).
     common, chances = common_trials(n, k)
     return float(chances @ moments[2 * k - common] - moments[2 * k])
+
+
+def smooth_spreads(tally: Tally) -> tuple[Floats, Floats, Floats]:
+    """Beta(a, b) spreads of the tasks' success probabilities, and the posterior weight of each; three equal shapes."""
+    n, c = _columns(tally)
+    return _beta_posterior(tally, n, c)
+
+
+def lumpy_spreads(tally: Tally, times: int, random: np.random.Generator) -> tuple[Floats, Floats]:
+    """Mixtures as of `WithinModel`, each fitted to tasks drawn anew: how far the fit itself may be off.
+
+    Returns:
+        The support points, shape (53,), and the weights, shape (times, 53).
+    """
+    n, c = _columns(tally)
+    drawn = random.multinomial(tally.tasks, tally.weights / tally.tasks, size=times).astype(np.float64)
+    return _SUPPORT, np.array([_mixture(weights, n, c) for weights in drawn])
+
+
+def _columns(tally: Tally) -> tuple[Floats, Floats]:
+    """Trials and successes of the cells, each of shape (cells, 1)."""
+    cells = tally.cells
+    return np.array([[float(cell.trials)] for cell in cells]), np.array([[float(cell.successes)] for cell in cells])
 
 
 def common_trials(n: int, k: int) -> tuple["np.ndarray[tuple[int], np.dtype[np.int64]]", Floats]:
@@ -145,12 +167,13 @@ def _beta_posterior(tally: Tally, n: Floats, c: Floats) -> tuple[Floats, Floats,
     return _GRID_A[keep], _GRID_B[keep], weights[keep] / weights[keep].sum()
 
 
-def _mixture(tally: Tally, n: Floats, c: Floats) -> Floats:
+def _mixture(tasks: Floats, n: Floats, c: Floats) -> Floats:
+    """Weights of the support points for so many tasks of each outcome; outcomes without a task do no harm."""
     likelihoods = np.exp(_log_choose(n, c) + xlogy(c, _SUPPORT) + xlog1py(n - c, -_SUPPORT))
     weights = np.full(len(_SUPPORT), 1 / len(_SUPPORT))
     for _ in range(_EM_STEPS):
         expected = np.maximum(likelihoods @ weights, np.finfo(np.float64).tiny)
-        weights = weights * ((tally.weights / expected) @ likelihoods) / tally.tasks
+        weights = weights * ((tasks / expected) @ likelihoods) / tasks.sum()
     return weights
 
 

@@ -26,7 +26,7 @@ def test_every_kind_of_simulation_gives_cells():
         kind = job.name.split()[0]
         if kind not in seen:
             seen[kind] = job.run(np.random.default_rng(1), 3)
-    assert set(seen) == {"intervals", "paired", "several", "margin", "evidence", "shares", "arms"}
+    assert set(seen) == {"intervals", "paired", "several", "margin", "evidence", "shares", "arms", "watchlists"}
     for cells in seen.values():
         assert all(0 <= cell.measured <= 1 and cell.reps == 3 for cell in cells)
 
