@@ -13,7 +13,7 @@ from replay.stats import Extrapolation, Interval, clean_trials, extrapolate, int
 from replay.store import Store
 
 from .outcomes import outcomes_of, refuse_shared_worlds, refuse_unanswered
-from .reliability import Errors, count
+from .reliability import Errors, NotCounted, count
 
 __all__ = ["Forecast", "Nine", "forecast", "nines"]
 
@@ -49,6 +49,7 @@ class Forecast:
         failures: expected a day, for the estimate, the high and the low end.
         repeated: for each k, pass^k: k requests that are all the same task.
         nines: what other chances would mean.
+        not_counted: trials and tasks that say nothing here.
     """
 
     run: str
@@ -62,6 +63,7 @@ class Forecast:
     failures: tuple[float, float | None, float | None]
     repeated: tuple[Extrapolation, ...]
     nines: tuple[Nine, ...]
+    not_counted: NotCounted
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON-like data."""
@@ -112,6 +114,7 @@ def forecast(
         failures=_each((one.estimate, one.high, one.low), lambda p: per_day * (1 - p)),
         repeated=tuple(extrapolate(counted.successes, counted.trials, k) for k in sorted({n, 2 * n, per_day, *ks})),
         nines=nines(per_day),
+        not_counted=counted.not_counted,
     )
 
 

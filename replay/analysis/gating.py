@@ -22,13 +22,13 @@ from replay.stats import (
     trials_for_margin,
 )
 from replay.stats.gates import Verdict
-from replay.stats.intervals import Target
+from replay.stats.intervals import Target, few_of_a_kind
 from replay.stats.tally import Floats, Tally
 from replay.store import Store
 
 from .conditions import Condition, refuse_impossible, scores_of, task_scores
 from .outcomes import Outcomes, outcomes_of, refuse_harm, refuse_shared_worlds
-from .reliability import Counted, Errors, TrialOutcome, count
+from .reliability import Counted, Errors, NotCounted, TrialOutcome, count
 from .run_compare import RunComparison
 from .task_order import begun_in_order
 
@@ -62,6 +62,8 @@ class GateResult:
         comparison: with the baseline, if there is one.
         tasks: that were counted.
         trials: that were counted.
+        few_events: too few tasks, or too few of a kind, for bounds to be wrong as rarely as stated.
+        not_counted: of the run; None beside a comparison, which tells it of both.
     """
 
     run: str
@@ -70,7 +72,9 @@ class GateResult:
     lines: tuple[GateLine, ...]
     tasks: int
     trials: int
+    few_events: bool
     comparison: RunComparison | None = None
+    not_counted: NotCounted | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON-like data."""
@@ -126,7 +130,16 @@ def gate_run(
         refuse_impossible(condition, len(extremes[0].tasks), min(extremes[0].trials), target, alpha, order is not None)
         worst, best = (_decide(condition, one, target, alpha, tasks) for one in extremes)
         lines.append(GateLine(str(condition), _both(worst, best), bounds=extremes[0] is not extremes[1]))
-    return GateResult(run, found.score, overall(lines), tuple(lines), len(counted.tasks), sum(counted.trials))
+    return GateResult(
+        run,
+        found.score,
+        overall(lines),
+        tuple(lines),
+        len(counted.tasks),
+        sum(counted.trials),
+        few_events=order is None and (not counted.tasks or few_of_a_kind(Tally.of(counted.successes, counted.trials))),
+        not_counted=counted.not_counted,
+    )
 
 
 def gate_against(
@@ -162,7 +175,17 @@ def gate_against(
         needed = _trials_for_80(comparison.counts_a, row.k, margin, tasks, alpha) if chance is not None else None
         lines.append(GateLine(what, decision, chance, needed))
     return GateResult(
-        comparison.b, comparison.score[1], overall(lines), tuple(lines), tasks, comparison.trials_b, comparison
+        comparison.b,
+        comparison.score[1],
+        overall(lines),
+        tuple(lines),
+        tasks,
+        comparison.trials_b,
+        few_events=order is None
+        and any(
+            few_of_a_kind(Tally.of(*zip(*counts, strict=True))) for counts in (comparison.counts_a, comparison.counts_b)
+        ),
+        comparison=comparison,
     )
 
 

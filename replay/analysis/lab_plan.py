@@ -17,7 +17,7 @@ from replay.store import Store
 
 from .costs import costs_of_trials
 from .outcomes import outcomes_of, refuse_shared_worlds
-from .reliability import count
+from .reliability import NotCounted, count
 
 __all__ = ["Design", "LabPlan", "lab_plan"]
 
@@ -51,6 +51,7 @@ class LabPlan:
         cost_per_trial: mean of the recorded trials; None if a price or usage is unknown.
         designs: ascending by trials; the first has as many trials as k.
         best: trials per task of the design with the fewest trials in all.
+        not_counted: trials and tasks of the run that say nothing here.
     """
 
     run: str
@@ -64,6 +65,7 @@ class LabPlan:
     currency: str | None
     cost_unknown: str | None
     designs: tuple[Design, ...]
+    not_counted: NotCounted
 
     @property
     def best(self) -> Design:
@@ -137,4 +139,5 @@ def lab_plan(
         currency=cost.to_dict()["currency"],
         cost_unknown=None if each is not None else str(cost),
         designs=tuple(designs),
+        not_counted=counted.not_counted,
     )

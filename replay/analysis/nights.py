@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -30,12 +30,14 @@ class Night:
         created: when it began, as its file says; None if unknown.
         models: that answered the agent, as replies name them; as they were asked where a reply names none.
         trials: counted, of the tasks that all nights have.
+        left_out: trials of any task that are not counted, by reason.
     """
 
     run: str
     created: str | None
     models: tuple[str, ...]
     trials: int
+    left_out: Mapping[str, int]
 
 
 @frozen
@@ -139,8 +141,9 @@ def nights_of(
                 file.about.get("created"),
                 served_models(store, file.name),
                 sum(n),
+                one.left_out,
             )
-            for (file, _, _), (_, n) in zip(counted, numbers, strict=True)
+            for (file, one, _), (_, n) in zip(counted, numbers, strict=True)
         ),
         left_out=tuple(left_out),
         trend=trend(values, errors_of, apart=apart),

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from cassettes.errors import BadInput
 
-__all__ = ["MOST_UNANSWERED", "Counted", "TrialOutcome", "count", "count_by_world"]
+__all__ = ["MOST_UNANSWERED", "Counted", "NotCounted", "TrialOutcome", "count", "count_by_world"]
 
 MOST_UNANSWERED = 0.10
 """Share of a run's trials above which no single number holds: the unanswered are not missing at random."""
@@ -34,6 +34,19 @@ class TrialOutcome:
     cause: str | None
     passed: bool | None
     harm: bool = False
+
+
+@frozen
+class NotCounted:
+    """What a number does not rest on.
+
+    Attributes:
+        left_out: trials not counted, by reason.
+        empty: tasks without any counted trial.
+    """
+
+    left_out: Mapping[str, int]
+    empty: tuple[str, ...]
 
 
 @frozen
@@ -62,6 +75,11 @@ class Counted:
     left_out: Mapping[str, int]
     unanswered: int
     total: int
+
+    @property
+    def not_counted(self) -> NotCounted:
+        """What the statistics do not take."""
+        return NotCounted(self.left_out, self.empty)
 
 
 def count(outcomes: Iterable[TrialOutcome], errors: Errors = "exclude") -> Counted:

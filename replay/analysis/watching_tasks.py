@@ -12,7 +12,7 @@ from replay.stats import WatchTest, watch_test, watchlist
 from replay.store import Store
 
 from .outcomes import outcomes_of, refuse_shared_worlds, refuse_unanswered
-from .reliability import Counted, Errors, count
+from .reliability import Counted, Errors, NotCounted, count
 from .task_pairs import definitions_of
 
 __all__ = ["Watched", "WatchedList", "watched"]
@@ -39,7 +39,11 @@ class WatchedList:
 
 @frozen
 class Watched:
-    """Two lists of tasks of a run."""
+    """Two lists of tasks of a run.
+
+    Attributes:
+        not_counted: trials and tasks of the run that say nothing here.
+    """
 
     run: str
     score: str
@@ -47,6 +51,7 @@ class Watched:
     seed: int
     guards: WatchedList
     flaky: WatchedList
+    not_counted: NotCounted
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON-like data."""
@@ -92,7 +97,7 @@ def watched(
     places = (lists.guards, lists.flaky)
     if later is None:
         guards, flaky = (WatchedList(tuple(before.tasks[place] for place in chosen)) for chosen in places)
-        return Watched(run, found.score, None, seed, guards, flaky)
+        return Watched(run, found.score, None, seed, guards, flaky, before.not_counted)
     later_file = load_run(store.home, later)
     other = outcomes_of(store, later_file, score)
     refuse_shared_worlds(later_file, other)
@@ -105,7 +110,7 @@ def watched(
     guards, flaky = (_tested(before, after, same, chosen, seed) for chosen in places)
     if guards.test is None and flaky.test is None:
         raise BadInput(f"run {later!r} has no counted trial of a listed task that is the same as in {run!r}")
-    return Watched(run, found.score, later, seed, guards, flaky)
+    return Watched(run, found.score, later, seed, guards, flaky, before.not_counted)
 
 
 def _tested(before: Counted, after: Counted, same: set[str], chosen: tuple[int, ...], seed: int) -> WatchedList:

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from replay.analysis.forecasting import Forecast, forecast
 from replay.home import Home
+from replay.report.stats_text import not_counted_lines
 from replay.runs import load_run
 from replay.stats import Extrapolation
 from replay.store import Store
@@ -61,6 +62,7 @@ def command(
 
 def _lines(found: Forecast) -> Iterator[str]:
     yield f"{found.run}: {found.tasks} tasks, {found.trials} trials counted, score {found.score}"
+    yield from not_counted_lines(found.not_counted)
     yield ""
     yield f"{found.per_day} requests a day, each a task like these, drawn anew (pass^1 {found.pass_1.estimate:.3f}):"
     yield f"  a day without a failure   {_chance(found.clean_day)}"

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from replay.analysis.lab_plan import LabPlan, lab_plan
 from replay.home import Home
+from replay.report.stats_text import not_counted_lines
 from replay.runs import load_run
 from replay.spending import money
 from replay.store import Store
@@ -79,6 +80,8 @@ def _print(plan: LabPlan) -> None:
         f"to find {plan.difference:+g} in pass^{plan.k} ({plan.pass_hat_k:.3f} in {plan.run}) with chance "
         f"{plan.power:.0%}, at {plan.alpha:g} two-sided:",
     )
+    for line in not_counted_lines(plan.not_counted, fails=False):
+        say(out, line)
     out.print()
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("trials per task", "tasks", "trials in all", "cost", f"chance with {plan.tasks} tasks"):

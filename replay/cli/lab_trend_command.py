@@ -74,6 +74,9 @@ def _lines(found: Nights) -> Iterator[str | Text]:
         yield f"  not in the chart: {', '.join(found.other_tasks)}"
     for one in found.left_out:
         yield f"  left out: {one.run}, {one.why}"
+    for night in found.nights:
+        if night.left_out:
+            yield f"  left out of {night.run}: {', '.join(f'{n} {reason}' for reason, n in night.left_out.items())}"
     yield ""
     width = max(len(night.run) for night in found.nights)
     models: tuple[str, ...] | None = None

@@ -10,6 +10,7 @@ import click
 
 from replay.analysis.watching_tasks import Watched, WatchedList, watched
 from replay.home import Home
+from replay.report.stats_text import not_counted_lines
 from replay.runs import load_run
 from replay.store import Store
 
@@ -72,6 +73,7 @@ def command(
 
 
 def _lines(found: Watched, alpha: float, tests: int) -> Iterator[str]:
+    yield from not_counted_lines(found.not_counted)
     for name, what, one in (
         ("guards", "always passed; drawn at random, rotate them with --seed", found.guards),
         ("flaky", "flip most", found.flaky),

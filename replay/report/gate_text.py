@@ -9,6 +9,7 @@ from replay.analysis.gating import GateLine, GateResult
 from replay.stats import Decision, Feasibility
 
 from .compare_text import compared_head
+from .stats_text import not_counted_lines, number
 
 __all__ = ["decision_lines", "gate_lines", "planned_lines"]
 
@@ -20,9 +21,14 @@ def gate_lines(found: GateResult) -> Iterator[str]:
     if found.comparison is not None:
         yield from compared_head(found.comparison)
     else:
-        yield f"{found.run}: {found.tasks} tasks, {found.trials} trials counted, score {found.score}"
+        told = f"{number(found.tasks, 'task')}, {number(found.trials, 'trial')} counted"
+        yield f"{found.run}: {told}, score {found.score}"
+    if found.not_counted is not None:
+        yield from not_counted_lines(found.not_counted)
     for line in found.lines:
         yield from decision_lines(line)
+    if found.few_events:
+        yield "few events: a wrong PASS or FAIL may be likelier than --alpha says"
 
 
 def decision_lines(line: GateLine) -> Iterator[str]:

@@ -9,13 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from replay.analysis.outcomes import tells_harm
+from replay.analysis.reliability import NotCounted
 from replay.analysis.run_coverage import Coverage
 from replay.analysis.run_stats import RunStats
 from replay.stats import Summary, SummaryRow, WorldSummary
 
 from .score_text import blind_line
 
-__all__ = ["curve", "head", "notes", "table"]
+__all__ = ["curve", "head", "not_counted_lines", "notes", "number", "table"]
 
 _WIDTH = 50
 
@@ -34,15 +35,10 @@ def head(stats: RunStats) -> list[str]:
         lines.append(f"  {told} counted by the verdict: harm may be done before a cap")
     if counted.agent_errors:
         lines.append(f"  {number(counted.agent_errors, 'trial')} in which the agent itself raised counted as failed")
-    if counted.left_out:
-        told = ", ".join(f"{number} {reason}" for reason, number in counted.left_out.items())
-        hint = "" if tells_harm(stats.score.partition("@")[0]) else "   (--errors fail counts them as failed)"
-        lines.append(f"  left out: {told}{hint}")
+    lines += not_counted_lines(counted.not_counted, fails=not tells_harm(stats.score.partition("@")[0]))
     if counted.failed_by_convention:
         told = number(counted.failed_by_convention, "trial")
         lines.append(f"  {told} without a verdict counted as failed (--errors fail)")
-    if counted.empty:
-        lines.append(f"  tasks without any counted trial: {', '.join(counted.empty)}")
     if stats.worlds is not None:
         lines.append(f"  given the recorded worlds of {stats.worlds}: not the same number as a live run's")
     if stats.coverage is not None:
@@ -51,6 +47,17 @@ def head(stats: RunStats) -> list[str]:
     lines.append(f"  {blind_line(stats.blind_to)}")
     lines.append(f"  {stats.cost.line()}")
     return lines + _leaks(stats)
+
+
+def not_counted_lines(found: NotCounted, *, fails: bool = True) -> list[str]:
+    """What is left out; ``fails``: the command can count it as failed."""
+    lines = []
+    if found.left_out:
+        told = ", ".join(f"{trials} {reason}" for reason, trials in found.left_out.items())
+        lines.append(f"  left out: {told}{'   (--errors fail counts them as failed)' if fails else ''}")
+    if found.empty:
+        lines.append(f"  tasks without any counted trial: {', '.join(found.empty)}")
+    return lines
 
 
 def _emulated(coverage: Coverage) -> list[str]:

@@ -117,7 +117,7 @@ def _of_pass_hat_k(tally: Tally, k: int, target: Target, level: float) -> Interv
 def population_interval(tally: Tally, k: int, level: float) -> Interval:
     """Interval of pass^k for tasks like these, see `interval`."""
     estimate = float(mean_pass_hat_k(tally, k))
-    few_events = _few_of_a_kind(tally)
+    few_events = few_of_a_kind(tally)
     if tally.tasks == 1:
         return Interval(estimate, None, None, level, "population", "undefined", few_events)
     if tally.max_trials == k:
@@ -135,7 +135,7 @@ def fixed_interval(model: WithinModel, k: int, level: float) -> Interval:
     """Interval of pass^k for these tasks run again, see `interval`."""
     tally = model.tally
     estimate = float(mean_pass_hat_k(tally, k))
-    few_events = _few_of_a_kind(tally) or estimate < RARE
+    few_events = few_of_a_kind(tally) or estimate < RARE
     tail = (1 - level) / 2
     # Tasks of one kind bound the ends as a suite of nothing else would: one task of another kind is no more certainty.
     lowest, highest = estimate - _loss_of_always(tally, k, tail), estimate + _gain_of_never(tally, k, tail)
@@ -148,7 +148,8 @@ def fixed_interval(model: WithinModel, k: int, level: float) -> Interval:
     return Interval(estimate, min(low, lowest), max(high, highest), level, "fixed", "wilson-z", few_events)
 
 
-def _few_of_a_kind(tally: Tally) -> bool:
+def few_of_a_kind(tally: Tally) -> bool:
+    """Fewer than 10 tasks, fewer than 5 that passed all their trials, or fewer than 5 that failed one or more."""
     return tally.tasks < FEW_TASKS or tally.always < FEW_OF_A_KIND or tally.tasks - tally.always < FEW_OF_A_KIND
 
 

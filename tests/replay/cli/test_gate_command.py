@@ -34,6 +34,7 @@ UNDECIDED  pass^1 no more than 0.05 below old, if you rerun this suite: +0.000, 
 and at most +0.103
            a run exactly as good as the baseline would pass with chance 0.20; for 80% both runs need about 78 trials \
 of each task
+few events: a wrong PASS or FAIL may be likelier than --alpha says
 UNDECIDED
 """
     )
