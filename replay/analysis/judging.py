@@ -65,7 +65,8 @@ class JudgeReport:
         corrected: share that people would pass; None if everything was labelled, or too little.
         method: ``PPI`` or ``PPI++``.
         half_width: of the question how many labels are needed.
-        labels_needed: labels after which ``corrected`` is known to about that; None with fewer than 2 labels.
+        labels_needed: labels after which ``corrected`` is known to about that; None with fewer than 2 labels or 2 other
+            trials, or if no number of labels suffices.
     """
 
     run: str
@@ -160,10 +161,12 @@ def judge_report(
     )
     rest = [trial for trial in judged if trial not in human]
     tuned = len(both) >= _TUNED_FROM and min(y.count(True), y.count(False)) >= _OF_EACH
-    corrected = None
+    corrected = needed = None
     if len(both) >= 2 and len(rest) >= 2:
-        tasks = [[found.trials[trial].task for trial in trials] for trials in (both, rest)]
-        corrected = ppi(y, f, [judged[trial] for trial in rest], tuned=tuned, clusters=(tasks[0], tasks[1]))
+        others = [judged[trial] for trial in rest]
+        of_labelled, of_others = ([found.trials[trial].task for trial in trials] for trials in (both, rest))
+        corrected = ppi(y, f, others, tuned=tuned, clusters=(of_labelled, of_others))
+        needed = labels_needed(y, f, half_width, unlabelled=others, clusters=(of_labelled, of_others))
     return JudgeReport(
         run=run,
         judge=found.score,
@@ -177,7 +180,7 @@ def judge_report(
         corrected=corrected,
         method="PPI++" if tuned else "PPI",
         half_width=half_width,
-        labels_needed=labels_needed(y, f, half_width) if len(both) >= 2 else None,
+        labels_needed=needed,
         rows=tuple(_pass_hat_ks(found, judged, quality, ks)),
     )
 

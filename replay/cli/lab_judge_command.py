@@ -15,7 +15,7 @@ from replay.analysis.repeats import Repeats, repeats_in
 from replay.home import Home
 from replay.report.stats_text import number
 from replay.runs import load_run
-from replay.stats import Share
+from replay.stats import JudgeQuality, Share
 from replay.store import Store
 from replay.view import View
 
@@ -117,6 +117,13 @@ def _repeat_lines(run: str, found: Repeats) -> Iterator[str]:
             yield f"  {told}: {' and '.join(request.where)}"
 
 
+def _kappa(quality: JudgeQuality) -> str:
+    if quality.kappa is None:
+        return "undefined: both gave one verdict only"
+    kappa, low, high = quality.kappa
+    return f"{kappa:.3f}   95% [{max(low, -1.0):.3f}, {min(high, 1.0):.3f}]"
+
+
 def _lines(found: JudgeReport) -> Iterator[str]:
     yield f"{found.run}: {found.judge} against {found.human}, {found.labelled} of {found.judged} judged trials labelled"
     if found.unused:
@@ -127,8 +134,7 @@ def _lines(found: JudgeReport) -> Iterator[str]:
     for name, share in (("precision", q.precision), ("recall", q.recall), ("specificity", q.specificity)):
         yield f"{name:<12} {_share(share)}"
     yield f"{'F1':<12} {'undefined' if q.f1 is None else f'{q.f1:.3f}'}"
-    kappa = "undefined: both gave one verdict only"
-    yield f"{'kappa':<12} {kappa if q.kappa is None else '{:.3f}   95% [{:.3f}, {:.3f}]'.format(*q.kappa)}"
+    yield f"{'kappa':<12} {_kappa(q)}"
     yield ""
     yield f"the judge passes {found.pass_rate:.3f} of the trials"
     if found.corrected is None:
@@ -137,8 +143,10 @@ def _lines(found: JudgeReport) -> Iterator[str]:
         rate = found.corrected
         told = f"people would pass {rate.estimate:.3f}   95% [{rate.low:.3f}, {rate.high:.3f}]"
         yield f"{told}   ({found.method}, tasks as clusters)"
-    if found.labels_needed is not None:
-        yield f"to know it to ±{found.half_width:g}, about {found.labels_needed} labels are needed"
+        if found.labels_needed is None:
+            yield f"no number of labels tells it to ±{found.half_width:g}: the tasks are too few, or differ too much"
+        else:
+            yield f"to know it to ±{found.half_width:g}, about {found.labels_needed} labels are needed"
     yield ""
     for row in found.rows:
         told = "not known: the labels tell too little of the judge's errors"

@@ -155,8 +155,8 @@ def corrected_by_labels(
         seed: same seed, same digits.
 
     Returns:
-        The corrected pass^k, 0 to 1, with an interval for the error rates alone (not for tasks and trials); None if the
-        labels do not tell it.
+        The corrected pass^k, 0 to 1 and no more than that of a smaller k, with an interval for the error rates alone
+        (not for tasks and trials); None if the labels do not tell it.
 
     Raises:
         ValueError: as `Tally.of`.
@@ -171,26 +171,46 @@ def corrected_by_labels(
     specificity = random.beta(quality.tn + 0.5, quality.fp + 0.5, draws)
     informed = sensitivity + specificity - 1
     judged = [1.0, *(float(mean_pass_hat_k(tally, j)) for j in range(1, k + 1))]
-    total = sum(math.comb(k, j) * (specificity - 1) ** (k - j) * judged[j] for j in range(k + 1))
+    values = np.ones(draws)
+    for of in range(1, k + 1):
+        total = sum(math.comb(of, j) * (specificity - 1) ** (of - j) * judged[j] for j in range(of + 1))
+        # A judge's errors may make the sum rise with k, and pass^k cannot. So it is the least so far, in each draw.
+        values = np.minimum(values, np.clip(total / np.where(informed > 0, informed, 1.0) ** of, 0.0, 1.0))
     # Draws in which the judge is no better than chance could be anything.
-    values = np.where(informed > 0, total / np.where(informed > 0, informed, 1.0) ** k, math.inf)
+    values = np.where(informed > 0, values, math.inf)
     ends = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], method="nearest")
     low, high = (min(max(float(end), 0.0), 1.0) for end in ends)
     if not np.isfinite(ends).all() or high - low > _WIDEST:
         return None
-    estimate = corrected_pass_hat_k(successes, trials, k, quality.recall.estimate, quality.specificity.estimate)
+    rates = quality.recall.estimate, quality.specificity.estimate
+    estimate = min(corrected_pass_hat_k(successes, trials, j, *rates) for j in range(1, k + 1))
     clipped = min(max(estimate, 0.0), 1.0)
     return Share(clipped, min(low, clipped), max(high, clipped), quality.tp + quality.fp + quality.fn + quality.tn)
 
 
-def labels_needed(labels: Verdicts, judged: Verdicts, half_width: float, *, level: float = 0.95) -> int:
-    """Labels after which the interval of `ppi` is about so wide, if there are many unlabelled trials.
+def labels_needed(
+    labels: Verdicts,
+    judged: Verdicts,
+    half_width: float,
+    *,
+    unlabelled: Verdicts | None = None,
+    clusters: tuple[Sequence[str], Sequence[str]] | None = None,
+    level: float = 0.95,
+) -> int | None:
+    """Labels after which the interval of `ppi` is about so wide.
+
+    Labels shrink the part of the variance that is of labelled trials; that of the judge's verdicts on the others stays.
 
     Args:
         labels: of people, so far.
         judged: the judge's verdicts on the same trials.
         half_width: wanted, above 0.
+        unlabelled: the judge's verdicts on all other trials; None takes them as so many that they add nothing.
+        clusters: as of `ppi`.
         level: between 0 and 1.
+
+    Returns:
+        About so many labels in all; None if no number of labels suffices: only more trials, or tasks, do.
 
     Raises:
         ValueError: fewer than 2 labels; different lengths; a half-width of 0 or below.
@@ -200,8 +220,12 @@ def labels_needed(labels: Verdicts, judged: Verdicts, half_width: float, *, leve
     if len(y) != len(f) or len(y) < 2 or not half_width > 0:
         raise ValueError(f"at least 2 labels, and a half-width above 0, are needed; got {len(y)} and {half_width!r}")
     # With no disagreement seen, the rule of three bounds what there may be.
-    variance = max(float((y - f).var(ddof=1)), 3 / len(y) * (1 - min(3 / len(y), 0.5)) if (y == f).all() else 0.0)
-    return max(2, math.ceil(float(ndtri(0.5 + level / 2)) ** 2 * variance / half_width**2))
+    tasks = (None, None) if clusters is None else clusters
+    unseen = 3 / len(y) * (1 - min(3 / len(y), 0.5)) if (y == f).all() else 0.0
+    variance = max(len(y) * _variance_of_mean(y - f, tasks[0]), unseen)
+    stays = 0.0 if unlabelled is None else _variance_of_mean(_numbers("unlabelled", unlabelled), tasks[1])
+    room = (half_width / float(ndtri(0.5 + level / 2))) ** 2 - stays
+    return max(2, math.ceil(variance / room)) if room > 0 else None
 
 
 def _variance_of_mean(values: Floats, tasks: Sequence[str] | None) -> float:

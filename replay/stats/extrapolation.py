@@ -26,8 +26,8 @@ class Extrapolation(Told):
     Attributes:
         k: number of trials in question.
         basis: "counted" if every task has k trials: `estimate` is the usual one. "model" for k up to 2n: `estimate` is
-            that of a beta-binomial fit, to be shown with the bounds only. "bounds" beyond: no estimate. "not
-            identified": the bounds say next to nothing.
+            that of a beta-binomial fit, to be shown with the bounds only. "bounds" beyond, and where that fit gives
+            more than was counted for k = n: no estimate. "not identified": the bounds say next to nothing.
         estimate: or None.
         low: lower bound without assumptions on how tasks are spread; None where "counted".
         high: upper bound.
@@ -73,7 +73,9 @@ def extrapolate(successes: Counts, trials: int | Counts, k: int, *, level: float
     low, high = assumption_free_bounds(tally, k, level)
     if k <= 2 * n:
         model = beta_pass_hat_k(*beta_fit(tally), k)
-        return Extrapolation(k, "model", model, low, high, level)
+        if model <= float(mean_pass_hat_k(tally, n)):
+            return Extrapolation(k, "model", model, low, high, level)
+        return Extrapolation(k, "bounds", None, low, high, level)  # pass^k does not rise with k, so the model is wrong
     at_n = assumption_free_bounds(tally, n, level)[1]
     if high - low >= _WIDEST or high >= at_n - 1e-3:
         return Extrapolation(

@@ -87,6 +87,30 @@ def test_trials_of_a_task_are_not_independent():
     assert clustered.se == pytest.approx(alone.se * 2, rel=0.1)
 
 
+def test_labels_do_not_shrink_what_the_other_trials_leave_open():
+    few, many = [1, 0] * 10, [1, 0] * 2000
+    assert labels_needed(LABELS, JUDGED, 0.1, unlabelled=few) is None
+    assert labels_needed(LABELS, JUDGED, 0.1, unlabelled=many) > labels_needed(LABELS, JUDGED, 0.1)
+
+
+def test_labels_of_trials_that_are_alike_tell_less():
+    tasks = ([str(i // 4) for i in range(32)], [str(i) for i in range(4000)])
+    given = {"unlabelled": [1, 0] * 2000, "half_width": 0.1}
+    labels, judged = [1, 1, 1, 1, 0, 0, 0, 0] * 4, [1] * 32
+    assert labels_needed(labels, judged, clusters=tasks, **given) > 2 * labels_needed(labels, judged, **given)
+
+
+@pytest.mark.parametrize("fp", [0, 7, 15])
+def test_a_corrected_pass_k_never_rises_with_k(fp):
+    quality = judge_quality(41, fp, 0, 19 - fp)
+    found = [corrected_by_labels([8, 7, 6, 4, 2, 1, 0, 3], 8, k, quality) for k in range(1, 9)]
+    told = [one for one in found if one is not None]
+    assert len(told) >= 2
+    for part in ("estimate", "low", "high"):
+        ends = [getattr(one, part) for one in told]
+        assert ends == sorted(ends, reverse=True)
+
+
 def test_a_judge_that_never_errs_needs_few_labels_but_not_none():
     assert labels_needed([1, 0] * 20, [1, 0] * 20, 0.05) > 40
     assert labels_needed(LABELS, JUDGED, 0.1) == 110

@@ -107,3 +107,9 @@ def test_what_a_typed_number_says():
 def test_wrong_input_is_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()
+
+
+def test_a_model_that_rises_with_k_gives_no_number():
+    found = extrapolate([3] * 6, 4, 6)
+    assert (found.basis, found.estimate) == ("bounds", None)
+    assert extrapolate([4, 4, 4, 3, 2, 0], 4, 6).basis == "model"
