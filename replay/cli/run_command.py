@@ -100,6 +100,8 @@ def command(ctx: click.Context, /, suite: str | None, task: str | None, as_json:
         raise click.UsageError("name the run with --run, or two arms with --ab: exactly one of them", ctx)
     if arms is None and held.margin is not None:
         raise BadInput("--margin goes with --ab; `trialtape gate` holds a run that is there to another")
+    if arms is None and held.ks:
+        raise BadInput("-k goes with --ab; `trialtape stats` tells pass^k of a run that is there, for every k")
     if suite is not None and task is not None:
         raise BadInput("--task goes with a program; a suite has its own tasks")
     made = load_suite(suite) if suite is not None else _of_program(program, ctx.obj, task, options["source"])
