@@ -12,7 +12,7 @@ from replay.spending import money
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .options import json_option, score_option
+from .options import FiniteFloat, FiniteRange, json_option, score_option
 from .output import console, echo_json, say
 
 __all__ = ["command"]
@@ -20,18 +20,20 @@ __all__ = ["command"]
 
 @click.command("plan")
 @click.argument("run", metavar="RUN")
-@click.option("--detect", "difference", type=float, required=True, help="Difference in pass^k to be found, as 0.05.")
+@click.option(
+    "--detect", "difference", type=FiniteFloat(), required=True, help="Difference in pass^k to be found, as 0.05."
+)
 @click.option("-k", type=click.IntRange(min=1), default=1, show_default=True, help="Of pass^k.")
 @click.option(
     "--power",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.8,
     show_default=True,
     help="Wanted chance to find it.",
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
     help="Two-sided level of the test.",

@@ -15,7 +15,7 @@ from replay.stats import TrendPoint
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .options import errors_option, json_option, score_of_each_option
+from .options import FiniteRange, errors_option, json_option, score_of_each_option
 from .output import console, echo_json, say
 
 __all__ = ["command"]
@@ -29,7 +29,7 @@ _WIDTH = 40
 @click.option(
     "--false-alarm-every",
     "apart",
-    type=click.FloatRange(min=10),
+    type=FiniteRange(min=10),
     default=1_000,
     show_default=True,
     metavar="N",

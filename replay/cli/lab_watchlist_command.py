@@ -14,7 +14,7 @@ from replay.runs import load_run
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .options import errors_option, json_option, score_of_each_option
+from .options import FiniteRange, errors_option, json_option, score_of_each_option
 from .output import console, echo_json, say
 
 __all__ = ["command"]
@@ -29,7 +29,7 @@ __all__ = ["command"]
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
     help="With --check: chance of a false alarm, both lists together.",

@@ -19,7 +19,7 @@ from replay.processes.commands import Command
 from replay.runs import load_run
 from replay.view import View
 
-from .options import catch_up_option, ignored_fields_option, json_option
+from .options import FiniteFloat, FiniteRange, catch_up_option, ignored_fields_option, json_option
 from .output import echo_json
 from .programs import TakesProgram, code_of, found_program
 from .run_arms import carry_out_arms, held_by, takes_arms
@@ -35,11 +35,11 @@ __all__ = ["carry_out", "command"]
 @click.option("--run", "name", metavar="NAME", help="The run's name; the same name goes on (required but for --ab).")
 @click.option("--trials", "-n", type=click.IntRange(min=1), default=4, show_default=True, help="Trials per task.")
 @click.option("--concurrency", "-j", type=click.IntRange(min=1), default=1, show_default=True, help="Trials at once.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Per trial; one that takes longer ends capped.")
+@click.option("--timeout", type=FiniteFloat(), metavar="SECONDS", help="Per trial; one that takes longer ends capped.")
 @click.option(
     "--retries", type=click.IntRange(min=0), default=2, show_default=True, help="After infrastructure errors."
 )
-@click.option("--max-cost", type=float, metavar="AMOUNT", help="Stop when live calls have cost this much.")
+@click.option("--max-cost", type=FiniteRange(min=0), metavar="AMOUNT", help="Stop when live calls have cost this much.")
 @click.option("--freeze", multiple=True, metavar="SEL", help="Answer these calls from --source, such as external.")
 @click.option("--source", metavar="RUN", help="The run whose trials are the recorded worlds.")
 @click.option(

@@ -23,7 +23,7 @@ from replay.runs import load_run
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .options import errors_option, json_option, score_option
+from .options import FiniteFloat, errors_option, json_option, score_option
 from .output import console, echo_json, messages, say
 
 __all__ = ["command"]
@@ -36,7 +36,10 @@ _Extra = Faults | Groups | Card
 @score_option
 @errors_option
 @click.option(
-    "--threshold", type=float, metavar="X", help="Values from X on count as passed (default: as the scorer says)."
+    "--threshold",
+    type=FiniteFloat(),
+    metavar="X",
+    help="Values from X on count as passed (default: as the scorer says).",
 )
 @click.option("-k", "ks", type=click.IntRange(min=1), multiple=True, help="Only this k; may be given again.")
 @click.option(
