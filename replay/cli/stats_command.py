@@ -13,8 +13,9 @@ from cassettes.errors import BadInput
 from replay.analysis.card import Card, card_of
 from replay.analysis.groups import Groups, groups_of
 from replay.analysis.run_stats import RunStats, run_stats
-from replay.analysis.tables import flat_rows, write_table
+from replay.analysis.tables import check_path, flat_rows, write_table
 from replay.home import Home
+from replay.labelling.fault_table import FAULT_COLUMNS, fault_rows
 from replay.labelling.faults import Faults, faults_of
 from replay.report.card_text import card_lines, groups_notes, groups_table
 from replay.report.faults_text import faults_lines, faults_table
@@ -71,6 +72,8 @@ def command(
     """
     if card and by is not None:
         raise BadInput("--card and --by do not go together")
+    if out is not None:
+        check_path(out)
     place = Home.find(home)
     for run in runs:
         load_run(place, run)
@@ -81,7 +84,7 @@ def command(
         groups = [groups_of(store, stats, by, ks) for stats in found] if by not in {None, "fault"} else []
         cards = [card_of(store, stats) for stats in found] if card else []
     if out is not None:
-        write_table(out, [row for one, of in zip_longest(found, groups) for row in flat_rows(one, of)])
+        _write(out, found, faults, groups)
         messages().print(f"{out}: written", markup=False)
     extras: list[tuple[str, Sequence[_Extra]]] = [("faults", faults), ("groups", groups), ("card", cards)]
     if as_json:
@@ -96,6 +99,14 @@ def command(
             _print_lines(card_lines(of_card))
         else:
             _print(stats)
+
+
+def _write(out: Path, found: Sequence[RunStats], faults: Sequence[Faults], groups: Sequence[Groups]) -> None:
+    if faults:
+        rows = [row for one, of in zip(found, faults, strict=True) for row in fault_rows(one, of)]
+        write_table(out, rows, FAULT_COLUMNS)
+        return
+    write_table(out, [row for one, of in zip_longest(found, groups) for row in flat_rows(one, of)])
 
 
 def _echo(found: Sequence[RunStats], extras: Sequence[tuple[str, Sequence[_Extra]]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
@@ -45,6 +46,16 @@ def test_the_table_and_what_must_be_read_with_it(call, labelled):
     assert "disputed (its authors name different faults): 1 of 5 failed trials, left out nowhere" in result.stdout
     assert "ada and bo both labelled 2 trials: 50% alike, Cohen's kappa 0.33" in result.stdout
     assert "1 x tool by ada, task by bo" in result.stdout
+
+
+def test_the_file_has_the_rows_of_the_table(call, labelled, tmp_path):
+    assert call("stats", labelled, labelled, "--by", "fault", "--out", tmp_path / "t.csv").exit_code == 0
+    rows = list(csv.DictReader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(rows) == 2 * 7
+    told = {row["group"]: row for row in rows}
+    assert {row["group_by"] for row in rows} == {"fault"}
+    assert (told["tool"]["failed_trials"], told["tool"]["share"], told["tool"]["pass_1_without"]) == ("2", "0.4", "0.5")
+    assert (told["agent"]["pass_1"], told["agent"]["pass_1_without"]) == ("0.375", "")
 
 
 def test_json_has_it_beside_the_numbers(call, labelled):

@@ -50,6 +50,12 @@ def test_several_runs_go_into_one_table(runs, call, tmp_path):
     assert len((tmp_path / "g.csv").read_text().splitlines()) == 9
 
 
+def test_a_table_that_cannot_be_written_is_refused_as_bad_input(runs, call, tmp_path):
+    done = call("stats", "one", "--out", tmp_path / "no" / "t.csv")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"there is no folder {tmp_path / 'no'}; make it, or name another" in done.stderr
+
+
 def test_rewards_that_are_not_only_0_and_1_have_a_threshold_and_a_mean(home, call):
     make_run(Home(home), "graded", {"a": [0.9, 0.5], "b": [0.8, 1.0], "c": [0.2, 0.85]})
     told = call("stats", "graded").stdout
