@@ -37,7 +37,9 @@ class Condition:
         """
         match = _CONDITION.fullmatch(text)
         if match is None:
-            raise BadInput(f"{text!r} is no condition: 'pass^4 >= 0.6' and 'pass@4 >= 60%' are")
+            raise BadInput(
+                f"{text!r} is no condition: one is 'pass^K >= X', as 'pass^4 >= 0.6' and 'pass@4 >= 60%', in quotes"
+            )
         least = float(match["least"]) / (100 if match["percent"] else 1)
         if not 0 < least < 1 or int(match["k"]) < 1:
             raise BadInput(f"{text!r}: k is at least 1, and the threshold between 0 and 1, both excluded")
