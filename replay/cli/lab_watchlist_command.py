@@ -8,6 +8,7 @@ from typing import Literal
 
 import click
 
+from cassettes.errors import BadInput
 from replay.analysis.watching_tasks import Watched, WatchedList, watched
 from replay.home import Home
 from replay.runs import load_run
@@ -53,6 +54,8 @@ def command(
 
     Guards tell that something broke, flaky tasks that everything shifted; each list is tested on its own.
     """
+    if later == run:
+        raise BadInput(f"{run!r} is checked against its own lists; name a later run with --check")
     place = Home.find(home)
     wanted = [run, *([later] if later else [])]
     for name in wanted:

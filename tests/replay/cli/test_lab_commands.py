@@ -54,6 +54,12 @@ def test_a_list_that_fell_is_exit_code_1(call):
     assert "FELL" in done.stdout
 
 
+def test_a_run_is_not_checked_against_its_own_lists(call):
+    done = call("lab", "watchlist", "night-1", "--check", "night-1")
+    assert done.exit_code == 2
+    assert "'night-1' is checked against its own lists; name a later run with --check" in done.stderr
+
+
 def test_trend(call):
     done = call("lab", "trend", "night-*")
     assert done.exit_code == 0
