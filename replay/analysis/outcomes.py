@@ -152,7 +152,7 @@ def resolve_score(store: Store, file: RunFile, score: str | None) -> tuple[str, 
     """
     rows = store.rows(_SCORERS, [file.name])
     known = ", ".join(sorted(f"{r['scorer']}@{r['version']}" for r in rows)) or "none"
-    wanted = score or file.primary
+    wanted = file.primary if score is None else score
     if wanted is None:
         if len(rows) != 1:
             raise BadInput(

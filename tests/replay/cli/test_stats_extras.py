@@ -34,6 +34,23 @@ def test_an_unknown_group_is_refused(runs, call):
     assert "no task of run 'one' has a tag 'mood' (known: domain); --by task tells each task" in done.stderr
 
 
+@pytest.mark.parametrize("by", ["tag", "domain"])
+def test_where_no_task_has_any_tag_that_is_said(runs, call, by):
+    make_run(runs, "bare", {"a": passes(2, 4)})
+    done = call("stats", "bare", "--by", by)
+    assert done.exit_code == 2
+    assert "no task of run 'bare' has any tag; --by task tells each task" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [("stats", "one"), ("lab", "forecast", "one", "--runs-per-day", "9"), ("compare", "one", "two")]
+)
+def test_an_empty_name_of_a_score_is_none(runs, call, command):
+    done = call(*command, "--score", "")
+    assert done.exit_code == 2
+    assert "run 'one' has no score '' (known: s@1)" in done.stderr
+
+
 def test_the_card(runs, call):
     told = call("stats", "one", "--card").stdout
     assert "two (live) has 2 of the same tasks: trialtape compare one two" in told
