@@ -9,7 +9,7 @@ import pytest
 
 from cassettes.model import Ending
 from replay.home import Home
-from tests.replay.recorded import keep, read
+from tests.replay.recorded import keep, read, write
 
 
 @pytest.fixture
@@ -79,6 +79,17 @@ def test_several_runs_are_told_one_after_the_other(call, home, labelled):
     assert [document["faults"]["failed"] for document in documents] == [5, 1]
     shown = call("stats", labelled, "other", "--by", "fault").stdout
     assert shown.index("base: ") < shown.index("other: ")
+
+
+def test_rules_that_rest_on_other_runs_name_them(call, home):
+    place, same = Home(home), {"task_definition": {"id": "a", "digests": {"instruction": "a"}}}
+    keep(place, "base/a#0", [write("put", key=1)], passed=False, **same)
+    assert "other runs" not in call("stats", "base", "--by", "fault").stdout
+    keep(place, "other/a#0", [write("put", key=2)], passed=True, **same)
+    shown = call("stats", "base", "--by", "fault").stdout
+    assert "1 trial held against passing trials of other runs in this home (other):" in shown
+    keep(place, "base/a#1", [write("put", key=2)], passed=True, **same)
+    assert "other runs" not in call("stats", "base", "--by", "fault").stdout
 
 
 def test_one_and_the_same_label_only_leaves_kappa_undefined(call, home):
