@@ -7,6 +7,7 @@ from rich.table import Table
 
 from replay.analysis.lab_plan import LabPlan, lab_plan
 from replay.home import Home
+from replay.plural import number
 from replay.runs import load_run
 from replay.spending import money
 from replay.store import Store
@@ -83,7 +84,7 @@ def _print(plan: LabPlan) -> None:
     )
     out.print()
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("trials per task", "tasks", "trials in all", "cost", f"chance with {plan.tasks} tasks"):
+    for heading in ("trials per task", "tasks", "trials in all", "cost", f"chance with {number(plan.tasks, 'task')}"):
         table.add_column(heading, justify="right")
     for design in plan.designs:
         cost = "unknown" if design.cost is None else f"{money(design.cost)} {plan.currency or ''}".rstrip()

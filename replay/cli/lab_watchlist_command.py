@@ -11,6 +11,7 @@ import click
 from cassettes.errors import BadInput
 from replay.analysis.watching_tasks import Watched, WatchedList, watched
 from replay.home import Home
+from replay.plural import number
 from replay.runs import load_run
 from replay.store import Store
 
@@ -79,7 +80,7 @@ def _lines(found: Watched, alpha: float, tests: int) -> Iterator[str]:
         ("guards", "always passed; drawn at random, rotate them with --seed", found.guards),
         ("flaky", "flip most", found.flaky),
     ):
-        yield f"{name}: {len(one.tasks)} tasks of {found.run} ({what})"
+        yield f"{name}: {number(len(one.tasks), 'task')} of {found.run} ({what})"
         if found.later is None:
             yield from (f"  {task}" for task in one.tasks)
         else:
@@ -90,7 +91,7 @@ def _checked(one: WatchedList, level: float) -> Iterator[str]:
     if one.test is not None:
         fell = "FELL" if one.test.p <= level else "no more than luck"
         yield (
-            f"  {one.test.passed} of {one.test.trials} trials passed, {one.test.expected:.1f} expected, "
+            f"  {one.test.passed} of {number(one.test.trials, 'trial')} passed, {one.test.expected:.1f} expected, "
             f"p = {one.test.p:.4f}: {fell} (below {level:g})"
         )
     yield from (f"  {task} {passed}/{trials}" for task, passed, trials in one.fallen)

@@ -15,6 +15,7 @@ from replay.orchestration.run_terms import RunTerms
 from replay.orchestration.suite import Suite
 from replay.orchestration.suites import load_suite
 from replay.orchestration.tasks import Task
+from replay.plural import number
 from replay.processes.commands import Command
 from replay.runs import load_run
 from replay.view import View
@@ -124,7 +125,7 @@ def _task_of(home: Home, named: str | None, source: str | None) -> Task:
     if named is None and len(recorded) == 1:
         return next(iter(recorded.values()))
     if named is None and recorded:
-        raise BadInput(f"run {source!r} has {len(recorded)} tasks; name the program's with --task")
+        raise BadInput(f"run {source!r} has {number(len(recorded), 'task')}; name the program's with --task")
     return recorded.get(named or "main", Task(id=named or "main"))
 
 
