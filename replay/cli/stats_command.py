@@ -78,7 +78,7 @@ def command(
     for run in runs:
         load_run(place, run)
     with Store(place) as store:
-        tell_troubles(store.refresh(None if card or by == "fault" else runs))  # they look at other runs too
+        _refresh(store, runs, card=card, fault=by == "fault")
         found = [run_stats(store, run, score, errors, ks, threshold) for run in runs]
         faults = [faults_of(store, stats) for stats in found] if by == "fault" else []
         groups = [groups_of(store, stats, by, ks) for stats in found] if by not in {None, "fault"} else []
@@ -99,6 +99,12 @@ def command(
             _print_lines(card_lines(of_card))
         else:
             _print(stats)
+
+
+def _refresh(store: Store, runs: Sequence[str], *, card: bool, fault: bool) -> None:
+    tell_troubles(store.refresh(None if card else runs))
+    if fault:  # rules hold a trial against those that passed in any run; their troubles are not this run's
+        store.refresh()
 
 
 def _write(out: Path, found: Sequence[RunStats], faults: Sequence[Faults], groups: Sequence[Groups]) -> None:
