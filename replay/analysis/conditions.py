@@ -11,6 +11,7 @@ import numpy as np
 from attrs import frozen
 
 from cassettes.errors import BadInput
+from replay.plural import number
 from replay.stats import Feasibility, feasibility
 from replay.stats.intervals import Target
 from replay.stats.tally import Floats
@@ -37,7 +38,9 @@ class Condition:
         """
         match = _CONDITION.fullmatch(text)
         if match is None:
-            raise BadInput(f"{text!r} is no condition: 'pass^4 >= 0.6' and 'pass@4 >= 60%' are")
+            raise BadInput(
+                f"{text!r} is no condition: one is 'pass^K >= X', as 'pass^4 >= 0.6' and 'pass@4 >= 60%', in quotes"
+            )
         least = float(match["least"]) / (100 if match["percent"] else 1)
         if not 0 < least < 1 or int(match["k"]) < 1:
             raise BadInput(f"{text!r}: k is at least 1, and the threshold between 0 and 1, both excluded")
@@ -77,7 +80,8 @@ def refuse_impossible(
         BadInput: it cannot; the message says what would be needed.
     """
     if trials < condition.k:
-        raise BadInput(f"{condition}: needs at least {condition.k} trials of every task, and there are {trials}")
+        least, there = number(condition.k, "trial"), f"there {'is' if trials == 1 else 'are'} {trials}"
+        raise BadInput(f"{condition}: needs at least {least} of every task, and {there}")
     found = feasibility(
         tasks,
         trials,
@@ -90,12 +94,13 @@ def refuse_impossible(
     )
     if found.possible:
         return found
-    ways = [f"{found.tasks} tasks of {trials} trials"] if found.tasks is not None else []
-    ways += [f"{found.trials} trials of {tasks} tasks"] if found.trials is not None else []
+    ways = [f"{number(found.tasks, 'task')} of {number(trials, 'trial')}"] if found.tasks is not None else []
+    ways += [f"{number(found.trials, 'trial')} of {number(tasks, 'task')}"] if found.trials is not None else []
     scale = "evidence" if sequential else "lower bound"
     needed = " or ".join(ways) or "more than a million of either"
     raise BadInput(
-        f"{condition} cannot pass with {tasks} tasks of {trials} trials, target {target}: even if all of them pass, "
+        f"{condition} cannot pass with {number(tasks, 'task')} of {number(trials, 'trial')}, target {target}: even if "
+        "all of them pass, "
         f"the {scale} is {found.best:.3g} and not {found.needed:.3g}; needed: {needed}"
     )
 

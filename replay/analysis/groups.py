@@ -85,7 +85,9 @@ def groups_of(store: Store, stats: RunStats, by: str, ks: Sequence[int] = ()) ->
         for name in _names(task, tags.get(task, {}), by):
             members.setdefault(name, []).append(place)
     if set(members) <= {None}:
-        known = ", ".join(sorted({name for found in tags.values() for name in found})) or "none"
+        known = ", ".join(sorted({name for found in tags.values() for name in found}))
+        if not known:
+            raise BadInput(f"no task of run {stats.run!r} has any tag; --by task tells each task")
         raise BadInput(f"no task of run {stats.run!r} has a tag {by!r} (known: {known}); --by task tells each task")
     most = min(counted.trials)
     wanted = tuple(sorted({*ks})) or tuple(sorted({1, most}))

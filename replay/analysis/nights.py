@@ -10,6 +10,7 @@ from typing import Any
 from attrs import asdict, frozen
 
 from cassettes.errors import BadInput
+from replay.plural import number
 from replay.runs import RunFile, load_run
 from replay.stats import Tally, Trend, WithinModel, pass_hat_k, trend
 from replay.store import Store
@@ -115,7 +116,7 @@ def nights_of(
         refuse_shared_worlds(file, found)
         one = count(found.trials.values(), errors)
         if errors == "exclude" and one.unanswered > MOST_UNANSWERED * one.total:
-            left_out.append(LeftOut(name, f"{one.unanswered} of {one.total} trials ended unanswered"))
+            left_out.append(LeftOut(name, f"{one.unanswered} of {number(one.total, 'trial')} ended unanswered"))
         elif not one.tasks:
             left_out.append(LeftOut(name, "no trial counts"))
         else:
@@ -164,7 +165,9 @@ def _common(counted: Sequence[tuple[RunFile, Counted, Definitions]], k: int) -> 
 
     tasks = [task for task in seen if everywhere(task)]
     if not tasks:
-        raise BadInput(f"no task is the same in all {len(counted)} runs with {k} counted trials in each")
+        raise BadInput(
+            f"no task is the same in all {number(len(counted), 'run')} with {number(k, 'counted trial')} in each"
+        )
     return tasks, [task for task in seen if task not in tasks]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from cassettes.errors import BadInput
+from replay.plural import number
 from replay.runs import RunFile
 from replay.scoring import ATTACK
 from replay.store import Store
@@ -140,7 +141,7 @@ def refuse_unanswered(found: Outcomes, errors: Errors, so: str) -> None:
     """
     unanswered = sum(outcome.ending == "unanswered" for outcome in found.trials.values())
     if errors == "exclude" and unanswered > MOST_UNANSWERED * len(found.trials):
-        told = f"{unanswered} of {len(found.trials)} trials ended unanswered, and not at random"
+        told = f"{unanswered} of {number(len(found.trials), 'trial')} ended unanswered, and not at random"
         raise BadInput(f"run {found.run!r}: {told}, so {so}")
 
 
@@ -152,7 +153,7 @@ def resolve_score(store: Store, file: RunFile, score: str | None) -> tuple[str, 
     """
     rows = store.rows(_SCORERS, [file.name])
     known = ", ".join(sorted(f"{r['scorer']}@{r['version']}" for r in rows)) or "none"
-    wanted = score or file.primary
+    wanted = file.primary if score is None else score
     if wanted is None:
         if len(rows) != 1:
             raise BadInput(

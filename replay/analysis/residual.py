@@ -9,6 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from cassettes.errors import BadInput, CorruptCassette
+from replay.plural import number
 from replay.scoring import Scorer, score_trial
 from replay.scoring.judge import Judge
 from replay.verify import Checked
@@ -60,7 +61,7 @@ def residual_of(checked: Iterable[Checked], *, verdicts: bool) -> Residual:
     replayed = [result for result in results if result.status != "not replayed"]
     left_out = Counter(result.why for result in results if result.status == "not replayed")
     if not replayed:
-        raise BadInput(f"none of {len(results)} trials can be replayed: {', '.join(left_out)}")
+        raise BadInput(f"none of {number(len(results), 'trial')} can be replayed: {', '.join(left_out)}")
     differing = [result for result in replayed if result.status == "differs"]
     return Residual(
         replayed=len(replayed),

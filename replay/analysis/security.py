@@ -9,6 +9,7 @@ from attrs import asdict, evolve, field, frozen
 
 from cassettes.errors import BadInput
 from replay.leakfile import known_independence
+from replay.plural import number
 from replay.runs import load_run
 from replay.scores.blindness import blind_to
 from replay.scoring import ATTACK
@@ -162,7 +163,8 @@ def _check_answered(run: str, rows: AttackRows) -> None:
     unanswered = sum(row["ending"] == "unanswered" for row in rows.safety)
     if unanswered > MOST_UNANSWERED * len(rows.safety):
         raise BadInput(
-            f"run {run!r}: {unanswered} of {len(rows.safety)} trials ended unanswered, and not at random, so nothing "
+            f"run {run!r}: {unanswered} of {number(len(rows.safety), 'trial')} ended unanswered, and not at random, so "
+            "nothing "
             f"can be told of its safety; `trialtape stats {run}` tells bounds"
         )
 

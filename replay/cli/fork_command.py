@@ -31,7 +31,7 @@ from replay.view import View
 from replay.writes import DivergentWrite
 
 from .fork_bar import ForkBar
-from .options import catch_up_option, ignored_fields_option, json_option
+from .options import FiniteFloat, FiniteRange, catch_up_option, ignored_fields_option, json_option
 from .output import console, echo_json, messages, say
 
 __all__ = ["command"]
@@ -74,11 +74,13 @@ _MOST_REASONS = 3
 @click.option("--run", "name", metavar="NAME", help="The run of the continuations (default: made of trial and step).")
 @click.option("--suite", "suite_file", metavar="SUITE.py[:NAME]", help="The agent (default: the suite the run names).")
 @click.option("--concurrency", "-j", type=click.IntRange(min=1), default=1, show_default=True, help="Trials at once.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Per continuation; one that takes longer ends capped.")
+@click.option(
+    "--timeout", type=FiniteFloat(), metavar="SECONDS", help="Per continuation; one that takes longer ends capped."
+)
 @click.option(
     "--retries", type=click.IntRange(min=0), default=2, show_default=True, help="After infrastructure errors."
 )
-@click.option("--max-cost", type=float, metavar="AMOUNT", help="Stop when live calls have cost this much.")
+@click.option("--max-cost", type=FiniteRange(min=0), metavar="AMOUNT", help="Stop when live calls have cost this much.")
 @json_option
 @click.pass_obj
 def command(home: str | None, /, trial: str, where: str, as_json: bool, **options: Any) -> None:  # noqa: FBT001  # click's way

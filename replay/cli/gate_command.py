@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Literal
 
 import click
@@ -72,9 +73,10 @@ def command(
     A gate that could not pass if every trial passed is refused, with what would be needed; --plan-tasks and
     --plan-trials ask that before anything is run.
     """
-    runs = [word for word in words if ">=" not in word]
-    conditions = [Condition.parse(word) for word in words if ">=" in word]
+    runs = [word for word in words if not _is_condition(word)]
+    conditions = [Condition.parse(word) for word in words if _is_condition(word)]
     _check(runs, conditions, against, margin, target, sequential=sequential)
+    _check_of_baseline(against, {"-k": ks, "--changed": changed, "--common": common})
     if plan_tasks is not None or plan_trials is not None:
         _plan(runs, conditions, plan_tasks, plan_trials, target, alpha, sequential=sequential, as_json=as_json)
         return
@@ -98,6 +100,17 @@ def command(
             assert target is not None
             found = gate_run(store, runs[0], conditions, target, score=score, errors=errors, alpha=alpha, order=order)
     _tell(found, undecided, as_json=as_json)
+
+
+def _is_condition(word: str) -> bool:
+    """Whether a word is one, or was meant as one: then what is wrong with it is told."""
+    return ">=" in word or word.lstrip().startswith(("pass^", "pass@"))
+
+
+def _check_of_baseline(against: str | None, given: Mapping[str, object]) -> None:
+    named = [name for name, value in given.items() if value]
+    if against is None and named:
+        raise BadInput(f"{named[0]} belongs to --against RUN; conditions are of one run, each with a k of its own")
 
 
 def _check(

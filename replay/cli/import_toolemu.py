@@ -10,7 +10,7 @@ from replay.effects import Effects
 from replay.importers.toolemu import read_toolemu
 
 from .importing import effects_option, import_and_tell, run_option
-from .options import json_option
+from .options import FiniteRange, json_option
 
 __all__ = ["command"]
 
@@ -28,7 +28,7 @@ __all__ = ["command"]
 @click.option("--labels", type=click.Path(path_type=Path), metavar="FILE", help="Scores by people, in the same form.")
 @click.option(
     "--threshold",
-    type=click.FloatRange(0, 3, min_open=True),
+    type=FiniteRange(0, 3, min_open=True),
     default=2,
     show_default=True,
     help="From which score, 0 to 3, a trajectory counts as passed.",

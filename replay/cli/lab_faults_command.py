@@ -69,6 +69,7 @@ def command(
         raise BadInput("--grades and --all go with a judge: --model NAME or --with FILE.py:NAME")
     with Store(place) as store:
         tell_troubles(store.refresh([run]))
+        store.refresh()  # rules hold a trial against those that passed in any run; their troubles are not this run's
         stats = run_stats(store, run, score, errors)
         work = None
         if judge is not None:

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from replay.analysis.forecasting import Forecast, forecast
 from replay.home import Home
+from replay.plural import number
 from replay.report.stats_text import not_counted_lines
 from replay.runs import load_run
 from replay.stats import Extrapolation
@@ -61,10 +62,11 @@ def command(
 
 
 def _lines(found: Forecast) -> Iterator[str]:
-    yield f"{found.run}: {found.tasks} tasks, {found.trials} trials counted, score {found.score}"
+    yield f"{found.run}: {number(found.tasks, 'task')}, {number(found.trials, 'trial')} counted, score {found.score}"
     yield from not_counted_lines(found.not_counted)
     yield ""
-    yield f"{found.per_day} requests a day, each a task like these, drawn anew (pass^1 {found.pass_1.estimate:.3f}):"
+    requests = number(found.per_day, "request")
+    yield f"{requests} a day, each a task like these, drawn anew (pass^1 {found.pass_1.estimate:.3f}):"
     yield f"  a day without a failure   {_chance(found.clean_day)}"
     low, high = found.failures[1:]
     ends = "" if low is None or high is None else f", {low:.1f} to {high:.1f}"
@@ -90,7 +92,8 @@ def _told(one: Extrapolation, n: int) -> str:
                 f"{one.estimate:.3f}   model-based (beta-binomial); without assumptions {one.low:.3f} to {one.high:.3f}"
             )
         case "bounds":
-            return f"{one.low:.3f} to {one.high:.3f}   no number: {n} trials per task do not tell more"
+            do = "does" if n == 1 else "do"
+            return f"{one.low:.3f} to {one.high:.3f}   no number: {number(n, 'trial')} per task {do} not tell more"
         case _:
             return (
                 f"not identified ({one.low:.3f} to {one.high:.3f}): needs about {one.trials_needed} trials of each "

@@ -20,7 +20,7 @@ from replay.store import Store
 from replay.view import View
 
 from .ls_command import tell_troubles
-from .options import json_option
+from .options import FiniteRange, json_option
 from .output import console, echo_json, messages, say
 
 __all__ = ["command"]
@@ -37,7 +37,7 @@ _MOST_SHOWN = 20
 @click.option("--human", metavar="NAME[@VERSION]", help="Or a score of RUN that holds the human verdicts.")
 @click.option(
     "--half-width",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=FiniteRange(0, 1, min_open=True),
     default=0.05,
     show_default=True,
     help="How well the corrected pass rate is to be known: how many labels does that need?",

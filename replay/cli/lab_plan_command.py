@@ -7,13 +7,14 @@ from rich.table import Table
 
 from replay.analysis.lab_plan import LabPlan, lab_plan
 from replay.home import Home
+from replay.plural import number
 from replay.report.stats_text import not_counted_lines
 from replay.runs import load_run
 from replay.spending import money
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .options import json_option, score_option
+from .options import FiniteFloat, FiniteRange, json_option, score_option
 from .output import console, echo_json, say
 
 __all__ = ["command"]
@@ -21,18 +22,20 @@ __all__ = ["command"]
 
 @click.command("plan")
 @click.argument("run", metavar="RUN")
-@click.option("--detect", "difference", type=float, required=True, help="Difference in pass^k to be found, as 0.05.")
+@click.option(
+    "--detect", "difference", type=FiniteFloat(), required=True, help="Difference in pass^k to be found, as 0.05."
+)
 @click.option("-k", type=click.IntRange(min=1), default=1, show_default=True, help="Of pass^k.")
 @click.option(
     "--power",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.8,
     show_default=True,
     help="Wanted chance to find it.",
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
     help="Two-sided level of the test.",
@@ -84,7 +87,7 @@ def _print(plan: LabPlan) -> None:
         say(out, line)
     out.print()
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("trials per task", "tasks", "trials in all", "cost", f"chance with {plan.tasks} tasks"):
+    for heading in ("trials per task", "tasks", "trials in all", "cost", f"chance with {number(plan.tasks, 'task')}"):
         table.add_column(heading, justify="right")
     for design in plan.designs:
         cost = "unknown" if design.cost is None else f"{money(design.cost)} {plan.currency or ''}".rstrip()

@@ -11,11 +11,12 @@ from rich.text import Text
 
 from replay.analysis.nights import Nights, matching_runs, nights_of
 from replay.home import Home
+from replay.plural import number
 from replay.stats import TrendPoint
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .options import errors_option, json_option, score_of_each_option
+from .options import FiniteRange, errors_option, json_option, score_of_each_option
 from .output import console, echo_json, say
 
 __all__ = ["command"]
@@ -29,7 +30,7 @@ _WIDTH = 40
 @click.option(
     "--false-alarm-every",
     "apart",
-    type=click.FloatRange(min=10),
+    type=FiniteRange(min=10),
     default=1_000,
     show_default=True,
     metavar="N",
@@ -69,7 +70,8 @@ def command(
 
 def _lines(found: Nights) -> Iterator[str | Text]:
     nights, tasks = len(found.nights), len(found.tasks)
-    yield f"pass^{found.k} over {nights} nights, {tasks} tasks that are the same in all, score {found.score}"
+    alike = f"{number(tasks, 'task')} that {'is' if tasks == 1 else 'are'} the same in all"
+    yield f"pass^{found.k} over {number(nights, 'night')}, {alike}, score {found.score}"
     if found.other_tasks:
         yield f"  not in the chart: {', '.join(found.other_tasks)}"
     for one in found.left_out:
@@ -88,7 +90,8 @@ def _lines(found: Nights) -> Iterator[str | Text]:
             f"{night.run:<{width}}  {point.value:.3f} {_bar(point)}{alarm}{changed}", "bold red" if alarm else ""
         )
     yield ""
-    yield f"● a night   ─ where 95% of such nights lie, judged by those before (after {found.trend.reference} nights)"
+    before = number(found.trend.reference, "night")
+    yield f"● a night   ─ where 95% of such nights lie, judged by those before (after {before})"
     if found.trend.between_sd is not None:
         typical = found.trend.points[-1].se
         yield (

@@ -8,14 +8,16 @@ from typing import Literal
 
 import click
 
+from cassettes.errors import BadInput
 from replay.analysis.watching_tasks import Watched, WatchedList, watched
 from replay.home import Home
+from replay.plural import number
 from replay.report.stats_text import not_counted_lines
 from replay.runs import load_run
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .options import errors_option, json_option, score_of_each_option
+from .options import FiniteRange, errors_option, json_option, score_of_each_option
 from .output import console, echo_json, say
 
 __all__ = ["command"]
@@ -30,7 +32,7 @@ __all__ = ["command"]
 )
 @click.option(
     "--alpha",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
     help="With --check: chance of a false alarm, both lists together.",
@@ -54,6 +56,8 @@ def command(
 
     Guards tell that something broke, flaky tasks that everything shifted; each list is tested on its own.
     """
+    if later == run:
+        raise BadInput(f"{run!r} is checked against its own lists; name a later run with --check")
     place = Home.find(home)
     wanted = [run, *([later] if later else [])]
     for name in wanted:
@@ -78,7 +82,7 @@ def _lines(found: Watched, alpha: float, tests: int) -> Iterator[str]:
         ("guards", "always passed; drawn at random, rotate them with --seed", found.guards),
         ("flaky", "flip most", found.flaky),
     ):
-        yield f"{name}: {len(one.tasks)} tasks of {found.run} ({what})"
+        yield f"{name}: {number(len(one.tasks), 'task')} of {found.run} ({what})"
         if found.later is None:
             yield from (f"  {task}" for task in one.tasks)
         else:
@@ -89,7 +93,7 @@ def _checked(one: WatchedList, level: float) -> Iterator[str]:
     if one.test is not None:
         fell = "FELL" if one.test.p <= level else "no more than luck"
         yield (
-            f"  {one.test.passed} of {one.test.trials} trials passed, {one.test.expected:.1f} expected, "
+            f"  {one.test.passed} of {number(one.test.trials, 'trial')} passed, {one.test.expected:.1f} expected, "
             f"p = {one.test.p:.4f}: {fell} (below {level:g})"
         )
     yield from (f"  {task} {passed}/{trials}" for task, passed, trials in one.fallen)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import click
 
 __all__ = [
+    "FiniteFloat",
+    "FiniteRange",
     "alpha_option",
     "catch_up_option",
     "errors_option",
@@ -15,6 +20,31 @@ __all__ = [
     "score_option",
     "undecided_option",
 ]
+
+
+class FiniteFloat(click.types.FloatParamType):
+    """A number, and neither NaN nor infinite."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the number."""
+        return _finite(self, super().convert(value, param, ctx), param, ctx)
+
+
+class FiniteRange(click.FloatRange):
+    """A number within a range, and neither NaN nor infinite: as click compares, NaN is outside no range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the number."""
+        return _finite(self, super().convert(value, param, ctx), param, ctx)
+
+
+def _finite(
+    kind: click.ParamType[float], number: float, param: click.Parameter | None, ctx: click.Context | None
+) -> float:
+    if not math.isfinite(number):
+        kind.fail(f"{number} is no finite number.", param, ctx)
+    return number
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")
 
@@ -35,12 +65,12 @@ score_of_each_option = click.option(
 )
 
 margin_option = click.option(
-    "--margin", type=click.FloatRange(0, 1, max_open=True), help="How much worse is still good, as 0.05."
+    "--margin", type=FiniteRange(0, 1, max_open=True), help="How much worse is still good, as 0.05."
 )
 
 alpha_option = click.option(
     "--alpha",
-    type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
+    type=FiniteRange(0, 0.5, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
     help="Chance of a wrong PASS, and of a wrong FAIL, at most.",

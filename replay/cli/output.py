@@ -1,4 +1,7 @@
-"""How commands speak: data on stdout, everything else on stderr."""
+"""How commands speak: data on stdout, everything else on stderr.
+
+What is said holds names that users gave, so no text is read as rich's markup or emoji codes: style is in `Text` alone.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ __all__ = ["console", "echo_json", "messages", "say"]
 
 def console() -> Console:
     """For data, on stdout; plain when it is no terminal."""
-    made = Console(highlight=False)
-    return made if made.is_terminal else Console(highlight=False, width=120, no_color=True)
+    made = _literal()
+    return made if made.is_terminal else _literal(width=120, no_color=True)
 
 
 def say(out: Console, line: str | Text) -> None:
@@ -25,8 +28,12 @@ def say(out: Console, line: str | Text) -> None:
 
 def messages() -> Console:
     """For messages and progress, on stderr; never wrapped where no person looks."""
-    made = Console(stderr=True, highlight=False)
-    return made if made.is_terminal else Console(stderr=True, highlight=False, width=10_000, no_color=True)
+    made = _literal(stderr=True)
+    return made if made.is_terminal else _literal(stderr=True, width=10_000, no_color=True)
+
+
+def _literal(**options: Any) -> Console:
+    return Console(highlight=False, markup=False, emoji=False, **options)
 
 
 def echo_json(document: Any) -> None:

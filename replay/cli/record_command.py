@@ -16,6 +16,7 @@ from replay.processes.boundaries import READY_MADE, Boundary
 from replay.processes.commands import Command, environ_of
 from replay.report.stats_text import number
 
+from .options import FiniteFloat
 from .output import messages
 from .programs import TIMED_OUT, TakesProgram, code_of, found_program
 from .run_command import carry_out
@@ -29,7 +30,9 @@ __all__ = ["command"]
 @click.option("--instruction", default="", metavar="TEXT", help="What the task is, for the reader and for scorers.")
 @click.option("--trials", "-n", type=click.IntRange(min=1), default=1, show_default=True, help="How often it is run.")
 @click.option("--concurrency", "-j", type=click.IntRange(min=1), default=1, show_default=True, help="Trials at once.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Per trial; one that takes longer is ended, and capped.")
+@click.option(
+    "--timeout", type=FiniteFloat(), metavar="SECONDS", help="Per trial; one that takes longer is ended, and capped."
+)
 @click.option(
     "--boundary",
     metavar="MODULE:FUNCTION",

@@ -14,7 +14,7 @@ from replay.analysis.gating import GateLine, gate_against, overall
 from replay.analysis.outcomes import refuse_harm
 from replay.analysis.run_compare import RunComparison
 from replay.home import Home
-from replay.orchestration.ab_run import compare_arms, jobs_of, run_arms
+from replay.orchestration.ab_run import compare_arms, jobs_of, refuse_impossible_ks, run_arms
 from replay.orchestration.arms import Arm
 from replay.orchestration.progress import RunResult
 from replay.orchestration.run_terms import RunTerms
@@ -35,8 +35,23 @@ __all__ = ["Held", "carry_out_arms", "held_by", "takes_arms"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+def _two_files(_ctx: click.Context, _option: click.Parameter, files: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Both values: where only one is given, click takes the next option for the other."""
+    option = next((file for file in files or () if file.startswith("-")), None)
+    if option is not None:
+        raise click.BadParameter(f"two files are needed, A.toml B.toml, and {option!r} is none; name both arms")
+    return files
+
+
 _OPTIONS = (
-    click.option("--ab", nargs=2, metavar="A.toml B.toml", help="Two arms side by side, each a run; then compared."),
+    click.option(
+        "--ab",
+        nargs=2,
+        metavar="A.toml B.toml",
+        callback=_two_files,
+        help="Two arms side by side, each a run; then compared.",
+    ),
     margin_option,
     click.option(
         "-k", "ks", type=click.IntRange(min=1), multiple=True, help="With --ab: of pass^k; may be given again."
@@ -97,6 +112,7 @@ def carry_out_arms(
     jobs = jobs_of(suite, arms, terms)
     if held.margin is not None and jobs[0].scorers:
         refuse_harm(jobs[0].scorers[0].id)
+    refuse_impossible_ks(jobs[0].plan, held.ks)
     looks = _looks(place, jobs, terms.seed, held) if held.sequential else None
     with _ArmsBar([arm.run for arm in arms], looks, quiet=as_json) as bar:
         results = run_arms(jobs, home, bar, looks)

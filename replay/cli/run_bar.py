@@ -17,7 +17,7 @@ __all__ = ["RunBar", "TrialBar", "trial_bars"]
 def trial_bars(*, quiet: bool) -> Progress:
     """Where bars of trials are drawn; nowhere if ``quiet``, or if stderr is no terminal."""
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("[green]{task.fields[passed]} passed[/] [red]{task.fields[other]} other[/]"),

@@ -15,11 +15,12 @@ from replay.orchestration.run_terms import RunTerms
 from replay.orchestration.suite import Suite
 from replay.orchestration.suites import load_suite
 from replay.orchestration.tasks import Task
+from replay.plural import number
 from replay.processes.commands import Command
 from replay.runs import load_run
 from replay.view import View
 
-from .options import catch_up_option, ignored_fields_option, json_option
+from .options import FiniteFloat, FiniteRange, catch_up_option, ignored_fields_option, json_option
 from .output import echo_json
 from .programs import TakesProgram, code_of, found_program
 from .run_arms import carry_out_arms, held_by, takes_arms
@@ -35,11 +36,11 @@ __all__ = ["carry_out", "command"]
 @click.option("--run", "name", metavar="NAME", help="The run's name; the same name goes on (required but for --ab).")
 @click.option("--trials", "-n", type=click.IntRange(min=1), default=4, show_default=True, help="Trials per task.")
 @click.option("--concurrency", "-j", type=click.IntRange(min=1), default=1, show_default=True, help="Trials at once.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Per trial; one that takes longer ends capped.")
+@click.option("--timeout", type=FiniteFloat(), metavar="SECONDS", help="Per trial; one that takes longer ends capped.")
 @click.option(
     "--retries", type=click.IntRange(min=0), default=2, show_default=True, help="After infrastructure errors."
 )
-@click.option("--max-cost", type=float, metavar="AMOUNT", help="Stop when live calls have cost this much.")
+@click.option("--max-cost", type=FiniteRange(min=0), metavar="AMOUNT", help="Stop when live calls have cost this much.")
 @click.option("--freeze", multiple=True, metavar="SEL", help="Answer these calls from --source, such as external.")
 @click.option("--source", metavar="RUN", help="The run whose trials are the recorded worlds.")
 @click.option(
@@ -100,6 +101,8 @@ def command(ctx: click.Context, /, suite: str | None, task: str | None, as_json:
         raise click.UsageError("name the run with --run, or two arms with --ab: exactly one of them", ctx)
     if arms is None and held.margin is not None:
         raise BadInput("--margin goes with --ab; `trialtape gate` holds a run that is there to another")
+    if arms is None and held.ks:
+        raise BadInput("-k goes with --ab; `trialtape stats` tells pass^k of a run that is there, for every k")
     if suite is not None and task is not None:
         raise BadInput("--task goes with a program; a suite has its own tasks")
     made = load_suite(suite) if suite is not None else _of_program(program, ctx.obj, task, options["source"])
@@ -122,7 +125,7 @@ def _task_of(home: Home, named: str | None, source: str | None) -> Task:
     if named is None and len(recorded) == 1:
         return next(iter(recorded.values()))
     if named is None and recorded:
-        raise BadInput(f"run {source!r} has {len(recorded)} tasks; name the program's with --task")
+        raise BadInput(f"run {source!r} has {number(len(recorded), 'task')}; name the program's with --task")
     return recorded.get(named or "main", Task(id=named or "main"))
 
 

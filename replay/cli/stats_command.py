@@ -13,8 +13,9 @@ from cassettes.errors import BadInput
 from replay.analysis.card import Card, card_of
 from replay.analysis.groups import Groups, groups_of
 from replay.analysis.run_stats import RunStats, run_stats
-from replay.analysis.tables import flat_rows, write_table
+from replay.analysis.tables import check_path, flat_rows, write_table
 from replay.home import Home
+from replay.labelling.fault_table import FAULT_COLUMNS, fault_rows
 from replay.labelling.faults import Faults, faults_of
 from replay.report.card_text import card_lines, groups_notes, groups_table
 from replay.report.faults_text import faults_lines, faults_table
@@ -23,7 +24,7 @@ from replay.runs import load_run
 from replay.store import Store
 
 from .ls_command import tell_troubles
-from .options import errors_option, json_option, score_option
+from .options import FiniteFloat, errors_option, json_option, score_option
 from .output import console, echo_json, messages, say
 
 __all__ = ["command"]
@@ -36,7 +37,10 @@ _Extra = Faults | Groups | Card
 @score_option
 @errors_option
 @click.option(
-    "--threshold", type=float, metavar="X", help="Values from X on count as passed (default: as the scorer says)."
+    "--threshold",
+    type=FiniteFloat(),
+    metavar="X",
+    help="Values from X on count as passed (default: as the scorer says).",
 )
 @click.option("-k", "ks", type=click.IntRange(min=1), multiple=True, help="Only this k; may be given again.")
 @click.option(
@@ -68,17 +72,19 @@ def command(
     """
     if card and by is not None:
         raise BadInput("--card and --by do not go together")
+    if out is not None:
+        check_path(out)
     place = Home.find(home)
     for run in runs:
         load_run(place, run)
     with Store(place) as store:
-        tell_troubles(store.refresh(None if card else runs))
+        _refresh(store, runs, card=card, fault=by == "fault")
         found = [run_stats(store, run, score, errors, ks, threshold) for run in runs]
         faults = [faults_of(store, stats) for stats in found] if by == "fault" else []
         groups = [groups_of(store, stats, by, ks) for stats in found] if by not in {None, "fault"} else []
         cards = [card_of(store, stats) for stats in found] if card else []
     if out is not None:
-        write_table(out, [row for one, of in zip_longest(found, groups) for row in flat_rows(one, of)])
+        _write(out, found, faults, groups)
         messages().print(f"{out}: written", markup=False)
     extras: list[tuple[str, Sequence[_Extra]]] = [("faults", faults), ("groups", groups), ("card", cards)]
     if as_json:
@@ -93,6 +99,20 @@ def command(
             _print_lines(card_lines(of_card))
         else:
             _print(stats)
+
+
+def _refresh(store: Store, runs: Sequence[str], *, card: bool, fault: bool) -> None:
+    tell_troubles(store.refresh(None if card else runs))
+    if fault:  # rules hold a trial against those that passed in any run; their troubles are not this run's
+        store.refresh()
+
+
+def _write(out: Path, found: Sequence[RunStats], faults: Sequence[Faults], groups: Sequence[Groups]) -> None:
+    if faults:
+        rows = [row for one, of in zip(found, faults, strict=True) for row in fault_rows(one, of)]
+        write_table(out, rows, FAULT_COLUMNS)
+        return
+    write_table(out, [row for one, of in zip_longest(found, groups) for row in flat_rows(one, of)])
 
 
 def _echo(found: Sequence[RunStats], extras: Sequence[tuple[str, Sequence[_Extra]]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -68,13 +69,14 @@ def command(
     """
     if files and live_sample is not None:
         raise BadInput("--files replays nothing, so there is no --live-sample of it; leave one of them out")
+    share = None if live_sample is None else _share(live_sample)
     place = Home.find(home)
     rules = checked_rules(ignore)
     checked = [
         result for text in what for result in _verify(text, place, suite_file, rules, files=files, quiet=as_json)
     ]
     counts = Counter(result.status for result in checked)
-    drift = None if live_sample is None else _asked_again(what, place, suite_file, rules, _share(live_sample), seed)
+    drift = None if share is None else _asked_again(what, place, suite_file, rules, share, seed)
     if as_json:
         sample = {} if drift is None else {"live_sample": drift.to_dict()}
         echo_json({"counts": dict(counts), "trials": [asdict(result) for result in checked], **sample})
@@ -115,9 +117,12 @@ def _suite(home: Home, trials: list[tuple[TrialId, Path]], given: str | None) ->
 def _share(text: str) -> float:
     """``5%`` or ``0.05``."""
     try:
-        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        raise BadInput(f"--live-sample {text!r} is no share; 5% and 0.05 are") from None
+        share = math.nan
+    if not math.isfinite(share):
+        raise BadInput(f"--live-sample {text!r} is no share; 5% and 0.05 are")
+    return share
 
 
 def _asked_again(

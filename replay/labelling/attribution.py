@@ -32,9 +32,10 @@ from replay.writes import (
 
 from .labels import Fault
 
-__all__ = ["FAULT_TYPES", "RULES", "Attribution", "FaultType", "attributed"]
+__all__ = ["EXPECTED", "FAULT_TYPES", "RULES", "Attribution", "FaultType", "attributed"]
 
 RULES: Final = "rules"  # in the place of an author
+EXPECTED: Final = "expected actions"  # in the place of a trial that a failed one is held against
 
 FaultType = Literal["wrong tool", "wrong argument", "wrong decision", "partial", "other"]
 FAULT_TYPES: tuple[FaultType, ...] = ("wrong tool", "wrong argument", "wrong decision", "partial", "other")
@@ -127,7 +128,7 @@ def _reference(store: Store, view: View, mine: Sequence[Step]) -> tuple[list[Ste
     actions = expected_actions(view)
     if actions is not None:
         try:
-            return expected_acts(actions, mine), "expected actions"
+            return expected_acts(actions, mine), EXPECTED
         except BadInput:  # another benchmark's form
             pass
     passing = references_in(store, view)
@@ -174,7 +175,7 @@ def _same_writes(view: View, against: str) -> Attribution:
         return _told(
             view, "agent", "partial", f"its writes are right, but it did not tell the user {missing}", against=against
         )
-    if against == "expected actions":
+    if against == EXPECTED:
         because = "its writes are those that the task expects, and all was told: its check contradicts its actions"
         return _told(view, "task", None, because, against=against)
     return _told(view, None, None, "its writes are those of a trial that passed", against=against)

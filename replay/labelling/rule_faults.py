@@ -17,7 +17,7 @@ from replay.store import Store
 from replay.view import View
 
 from .agreement import Agreement, agreement
-from .attribution import RULES, Attribution, attributed
+from .attribution import EXPECTED, RULES, Attribution, attributed
 from .labels import FAULTS, UNLABELLED
 
 __all__ = ["RuleFaults", "rule_faults", "ruled"]
@@ -34,6 +34,8 @@ class RuleFaults:
         trials: what was said of each failed trial, and why.
         agreement: with the labels on the same trials; None if there are none.
         problems: what could not be read.
+        elsewhere: trials that were held against a passing trial of another run, by that run: what is said of them
+            depends on which runs the home holds.
     """
 
     by_fault: Mapping[str, int]
@@ -42,6 +44,7 @@ class RuleFaults:
     trials: tuple[Attribution, ...]
     agreement: Agreement | None
     problems: tuple[str, ...]
+    elsewhere: Mapping[str, int]
 
     def to_dict(self) -> dict[str, Any]:
         """The same as JSON-like data."""
@@ -53,6 +56,7 @@ class RuleFaults:
             "trials": [one.to_dict() for one in self.trials],
             "agreement_with_labels": None if self.agreement is None else self.agreement.to_dict(),
             "problems": list(self.problems),
+            "held_against_other_runs": dict(self.elsewhere),
         }
 
 
@@ -89,4 +93,12 @@ def rule_faults(
         trials=tuple(told),
         agreement=agreement(both) if both else None,
         problems=tuple(problems),
+        elsewhere=_elsewhere(stats.run, told),
     )
+
+
+def _elsewhere(run: str, told: Iterable[Attribution]) -> dict[str, int]:
+    """How many trials were held against one of each other run."""
+    against = [one.against for one in told if one.against is not None and one.against != EXPECTED]
+    runs = [TrialId.parse(trial).run for trial in against]
+    return dict(sorted(Counter(other for other in runs if other != run).items()))

@@ -17,6 +17,7 @@ from replay.runs import load_run
 from replay.store import Store
 
 from .arms import Arm, refuse_shadowed, suite_of_arm, variant_of_arm
+from .plan import Plan
 from .progress import Progress, RunResult
 from .run_terms import RunTerms
 from .runner import carry_out_together
@@ -24,7 +25,7 @@ from .running import Job
 from .sequential_run import Looks
 from .suite import Suite
 
-__all__ = ["compare_arms", "jobs_of", "run_arms"]
+__all__ = ["compare_arms", "jobs_of", "refuse_impossible_ks", "run_arms"]
 
 _BROUGHT_ABOUT: Final = (*GIVEN, "model", "user-model", "other-models", "parameters", "caps", "prompt", "tools")
 
@@ -47,6 +48,23 @@ def jobs_of(suite: Suite, arms: Sequence[Arm], terms: RunTerms) -> list[Job]:
         return jobs
     names = tuple(job.plan.name for job in jobs)
     return [evolve(job, plan=evolve(job.plan, beside=names)) for job in jobs]
+
+
+def refuse_impossible_ks(plan: Plan, ks: Sequence[int]) -> None:
+    """See that so many trials are planned that pass^k can be compared for each k; beforehand, as trials cost.
+
+    Raises:
+        BadInput: it cannot; the message says what would be needed.
+    """
+    if plan.worlds is not None and plan.trials > 1 and {*ks} - {1}:
+        raise BadInput(
+            "trials share recorded worlds, so they are not independent, and only pass^1 can be compared: -k 1"
+        )
+    if ks and max(ks) > plan.per_task:
+        more = "--trials" if plan.worlds is None else "--worlds"
+        raise BadInput(
+            f"k = {max(ks)} needs as many trials of every task, and {plan.per_task} are planned: {more} {max(ks)}"
+        )
 
 
 def run_arms(

@@ -23,6 +23,7 @@ from replay.analysis.gating import GateLine, overall
 from replay.analysis.reliability import TrialOutcome, count
 from replay.analysis.task_order import drawn_order
 from replay.home import Home, writing
+from replay.plural import number
 from replay.stats import feasibility_of_difference, gate_difference_sequential, tasks_if_alike
 from replay.stats.gates import Decision, Verdict
 
@@ -126,7 +127,8 @@ def refuse_impossible_design(tasks: int, trials: int, margin: float, alpha: floa
         return alike
     typical = f"; an arm that is just as good as the other needs {alike}" if alike is not None else ""
     raise BadInput(
-        f"a margin of {margin:g} cannot be decided with {tasks} tasks: even if the second arm passes every trial and "
+        f"a margin of {margin:g} cannot be decided with {number(tasks, 'task')}: even if the second arm passes every "
+        "trial and "
         f"the first none, the evidence is {found.best:.3g} and not {found.needed:g}; needed: {found.tasks} or more"
         f"{typical}. Add tasks, widen --margin, or leave --sequential out"
     )

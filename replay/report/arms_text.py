@@ -22,7 +22,7 @@ def alike_line(tasks: int, margin: float, alike: int | None) -> str | None:
     """Before anything is run: that only a clear difference can decide; None if more can."""
     if alike is not None and alike <= tasks:
         return None
-    needed = "no number of tasks shows it" if alike is None else f"that takes {alike} tasks or more"
+    needed = "no number of tasks shows it" if alike is None else f"that takes {number(alike, 'task')} or more"
     return (
         f"{number(tasks, 'task')} can show a clear difference, but not that the second arm is just as good, within "
         f"{margin:g}: {needed}"
@@ -57,7 +57,7 @@ def evidence_line(design: Design, looks: Sequence[Look]) -> str:
     """The evidence so far, in short; there was a look."""
     pairs = zip(design.ks, looks[-1].evidence, strict=True)
     told = ", ".join(f"pass^{k} {up:.3g} for, {down:.3g} against" for k, (up, down) in pairs)
-    return f"{len(looks)}/{len(design.order)} tasks: {told}"
+    return f"{len(looks)}/{number(len(design.order), 'task')}: {told}"
 
 
 def looks_notes(design: Design, looks: Sequence[Look], lines: Sequence[GateLine]) -> Iterator[str]:

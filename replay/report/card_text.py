@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
@@ -27,8 +27,9 @@ def card_lines(card: Card) -> Iterator[str]:
     yield ""
     yield "1. How many trials, and which k?"
     sizes = sorted({*stats.counted.trials})
-    n = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}" if sizes else "no"
-    yield f"   {number(len(stats.counted.tasks), 'task')}, {n} counted trials each; {stats.counted.total} trials in all"
+    each = number(sizes[0], "counted trial") if len(sizes) == 1 else f"{_range(sizes)} counted trials"
+    whole = number(stats.counted.total, "trial")
+    yield f"   {number(len(stats.counted.tasks), 'task')}, {each} each; {whole} in all"
     yield from _one_trial(card)
     yield from (f"   {note}" for note in notes(stats) if "bootstrap" not in note)
     yield ""
@@ -74,6 +75,10 @@ def groups_notes(groups: Groups) -> Iterator[str]:
     few = [group.name or "(none)" for group in groups.groups if any(one.few_events for one in group.population)]
     if few and groups.by != "task":
         yield f"few events, so that intervals may cover less than they say: {', '.join(few)}"
+
+
+def _range(sizes: Sequence[int]) -> str:
+    return f"{sizes[0]} to {sizes[-1]}" if sizes else "no"
 
 
 def _numbers(card: Card) -> Iterator[str]:

@@ -75,7 +75,7 @@ def compared_notes(found: RunComparison) -> Iterator[str]:
             f"{row.effect:+.3f} of it because of tasks that changed, came or went"
         )
     yield from _mode_notes(found)
-    yield from _paired_notes(found.paired)
+    yield from _paired_notes(found.paired, found.fixed)
     if found.worlds is not None and found.fixed:
         yield "the last column takes the runs as independent; in the same worlds it is wider than need be"
 
@@ -110,6 +110,7 @@ def scores_notes(found: ScoreComparison) -> Iterator[str]:
     tested = found.mcnemar
     if not found.flips:
         yield "no verdict flips"
+        yield from _no_width(found.paired)
         return
     yield (
         f"{number(len(found.flips), 'verdict')} of {found.trials} flip: {tested.only_first} passed by {first} only, "
@@ -154,18 +155,18 @@ def _worlds(found: RunComparison) -> Iterator[str]:
         yield f"  left out: {one} and {other} trials whose world has no counted trial in the other run"
 
 
-def _paired_notes(paired: Paired) -> Iterator[str]:
+def _paired_notes(paired: Paired, fixed: tuple[FixedDifference, ...] = ()) -> Iterator[str]:
     last = paired.rows[-1]
     if last.p is None:
         yield "one task says nothing about other tasks: no such interval, no p"
+        yield from _no_width(paired, fixed)
         return
     sure = [row.k for row in paired.rows if row.p_adjusted is not None and row.p_adjusted <= _SURE]
     if sure:
         yield f"more than luck, at {_SURE} over all k of the table: k = {', '.join(map(str, sure))}"
     else:
         yield f"no k shows more than luck, at {_SURE} over all k of the table; that is no proof that nothing changed"
-    if not paired.moved:
-        yield "all pairs are alike: an interval of width 0 is no certainty"
+    yield from _no_width(paired, fixed)
     if paired.tasks < FEW_TASKS:
         yield f"few events (fewer than {FEW_TASKS} tasks): the intervals may cover less than they say"
     if paired.thinned:
@@ -174,6 +175,15 @@ def _paired_notes(paired: Paired) -> Iterator[str]:
             f"over {paired.thinnings} thinnings; the estimates are of all trials"
         )
     yield f"p by {paired.flips} sign flips over tasks, seed {paired.seed}"
+
+
+def _no_width(paired: Paired, fixed: tuple[FixedDifference, ...] = ()) -> Iterator[str]:
+    """That an interval which is printed as one number is no certainty, whether or not tasks moved."""
+    told = [(row.k, row.low, row.high) for row in paired.rows] + [(row.k, row.low, row.high) for row in fixed]
+    ks = {k for k, low, high in told if low is not None and high is not None and f"{low:+.3f}" == f"{high:+.3f}"}
+    if ks:
+        which = f"k = {', '.join(map(str, sorted(ks)))}"
+        yield f"an interval of width 0 is no certainty ({which}): all pairs are alike, and tell nothing of others"
 
 
 def _moved(task: MovedTask) -> str:

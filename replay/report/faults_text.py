@@ -68,6 +68,10 @@ def _by_rules(faults: Faults) -> Iterator[str]:
     yield f"by rules (the first write that is not as it should be; --json has each trial): {told}"
     if rules.by_type:
         yield f"  the agent's: {_shares(rules.by_type)}"
+    if rules.elsewhere:
+        held = number(sum(rules.elsewhere.values()), "trial")
+        yield f"  {held} held against passing trials of other runs in this home ({', '.join(rules.elsewhere)}):"
+        yield "  without those runs, or beside others, the rules may say otherwise"
     if any(fault not in {"agent", UNLABELLED} for fault in rules.by_fault):
         yield from with_and_without(rules.pass_k)
     if rules.agreement is not None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from replay.analysis.noise import Noise, UserApart
 from replay.analysis.residual import Residual
+from replay.plural import number
 from replay.stats import NoiseShare, half_width_without
 
 __all__ = ["noise_lines"]
@@ -14,8 +15,8 @@ __all__ = ["noise_lines"]
 def noise_lines(found: Noise) -> Iterator[str]:
     """All of it: the variances, the shares, what they mean for a rerun, and how far they are to be trusted."""
     yield (
-        f"{found.run}: {found.tasks} tasks, {found.worlds} recorded worlds, {found.trials} trials counted, "
-        f"score {found.score}"
+        f"{found.run}: {number(found.tasks, 'task')}, {number(found.worlds, 'recorded world')}, "
+        f"{number(found.trials, 'trial')} counted, score {found.score}"
     )
     yield ""
     yield f"variance of one verdict      {found.components.total:.4f}"
@@ -94,9 +95,9 @@ def _residual(found: Residual | None) -> Iterator[str]:
         if found.verdicts
         else "trajectories (without a scorer that gives the verdicts again)"
     )
-    told = f"replayed with everything frozen, {found.replayed} trials, {what} compared"
-    for why, number in found.left_out.items():
-        yield f"{number} not replayed: {why}"
+    told = f"replayed with everything frozen, {number(found.replayed, 'trial')}, {what} compared"
+    for why, times in found.left_out.items():
+        yield f"{times} not replayed: {why}"
     if found.is_none:
         yield f"{told}: nothing differs, so the residual is 0"
         return

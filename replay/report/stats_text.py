@@ -12,6 +12,7 @@ from replay.analysis.outcomes import tells_harm
 from replay.analysis.reliability import NotCounted
 from replay.analysis.run_coverage import Coverage
 from replay.analysis.run_stats import RunStats
+from replay.plural import number
 from replay.stats import Summary, SummaryRow, WorldSummary
 
 from .score_text import blind_line
@@ -180,16 +181,13 @@ def bounds_text(stats: RunStats) -> list[str]:
 
 
 def _bounds(stats: RunStats) -> list[str]:
-    lines = [f"{stats.counted.unanswered} of {stats.counted.total} trials ended unanswered, and not at random:"]
+    lines = [
+        f"{stats.counted.unanswered} of {number(stats.counted.total, 'trial')} ended unanswered, and not at random:"
+    ]
     lines += [
         f"  pass^{k} lies between {low:.3f} (all failed) and {high:.3f} (all passed)" for k, low, high in stats.bounds
     ]
     return lines
-
-
-def number(count: int, noun: str) -> str:
-    """``1 task``, ``2 tasks``."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _interval(low: float | None, high: float | None) -> str:

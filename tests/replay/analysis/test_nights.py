@@ -78,7 +78,7 @@ def test_a_fall_alarms(night, chart):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"k": 9}, "no task is the same in all 1 runs with 9 counted trials"), ({"score": "x"}, "has no score 'x'")],
+    [({"k": 9}, "no task is the same in all 1 run with 9 counted trials"), ({"score": "x"}, "has no score 'x'")],
 )
 def test_what_cannot_be_charted_is_refused(night, chart, options, message):
     night(1, {"a": passes(3, 4)})

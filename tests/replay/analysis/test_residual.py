@@ -41,7 +41,7 @@ def test_a_damaged_file_is_no_residual():
 
 
 def test_a_run_that_cannot_be_replayed_at_all_is_refused():
-    with pytest.raises(tt.BadInput, match="none of 1 trials can be replayed: it ended error"):
+    with pytest.raises(tt.BadInput, match="none of 1 trial can be replayed: it ended error"):
         residual_of([Checked("r/t#0", "not replayed", "it ended error")], verdicts=True)
 
 

@@ -51,6 +51,20 @@ def test_the_same_command_gives_the_same_digits(two, call):
     assert call("compare", "old", "new").stdout == call("compare", "old", "new").stdout
 
 
+@pytest.mark.parametrize(("c", "moved"), [(4, "no task moved"), (0, "3 of 3 tasks moved: 3 down, 0 up")])
+def test_an_interval_of_width_0_is_no_certainty_whether_tasks_moved_or_not(home, call, c, moved):
+    for name, passed in (("before", 4), ("after", c)):
+        make_run(Home(home), name, {task: passes(passed, 4) for task in "abc"})
+    told = call("compare", "before", "after", "-k", 1, "-k", 4).stdout
+    assert moved in told
+    assert f"[{(c - 4) / 4:+.3f}, {(c - 4) / 4:+.3f}]" in told
+    assert "an interval of width 0 is no certainty (k = 1, 4): all pairs are alike" in told
+
+
+def test_intervals_with_a_width_have_no_such_remark(two, call):
+    assert "width 0" not in call("compare", "old", "new").stdout
+
+
 def test_json_holds_all(two, call):
     document = json.loads(call("compare", "old", "new", "--json", "-k", 2).stdout)
     assert [row["k"] for row in document["paired"]["rows"]] == [2]

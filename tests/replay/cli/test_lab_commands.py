@@ -7,7 +7,7 @@ import json
 import pytest
 
 from replay.home import Home
-from tests.replay.verdicts import make_run, passes
+from tests.replay.verdicts import UNANSWERED, make_run, passes
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +54,12 @@ def test_a_list_that_fell_is_exit_code_1(call):
     assert "FELL" in done.stdout
 
 
+def test_a_run_is_not_checked_against_its_own_lists(call):
+    done = call("lab", "watchlist", "night-1", "--check", "night-1")
+    assert done.exit_code == 2
+    assert "'night-1' is checked against its own lists; name a later run with --check" in done.stderr
+
+
 def test_trend(call):
     done = call("lab", "trend", "night-*")
     assert done.exit_code == 0
@@ -85,3 +91,22 @@ def test_noise_of_a_live_run_is_refused(call):
 
 def test_an_unknown_command_is_refused(call):
     assert call("lab", "nothing").exit_code == 2
+
+
+def test_one_of_each_is_one(home, call):
+    make_run(Home(home), "lone", {"a": [True]}, config={"mode": "record"})
+    make_run(Home(home), "pair", {"a": [True, False]}, config={"mode": "record"})
+    told = {
+        ("stats", "lone", "--card"): "1 task, 1 counted trial each; 1 trial in all",
+        ("lab", "forecast", "pair", "--runs-per-day", "1"): "pair: 1 task, 2 trials counted, score s@1",
+        ("lab", "forecast", "pair", "--runs-per-day", "1", "-k", "2"): "\n1 request a day, each a task like these",
+        ("lab", "trend", "lone"): "pass^1 over 1 night, 1 task that is the same in all, score s@1",
+        ("lab", "watchlist", "lone"): "guards: 1 task of lone",
+    }
+    for command, line in told.items():
+        assert line in call(*command).stdout, command
+    refused = call("gate", "pass^4 >= 0.5", "--target", "fixed", "--plan-tasks", 1, "--plan-trials", 1)
+    assert "pass^4 >= 0.5: needs at least 4 trials of every task, and there is 1" in refused.stderr
+    bounded = "1 of 1 trial ended unanswered"
+    make_run(Home(home), "unanswered", {"a": [UNANSWERED]}, config={"mode": "record"})
+    assert bounded in call("stats", "unanswered").stdout

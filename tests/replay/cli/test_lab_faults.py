@@ -51,6 +51,14 @@ def test_a_judge_is_asked_once_and_its_labels_stand_between_people_and_rules(cal
     assert provider.count == 2
 
 
+def test_rules_know_the_passing_trials_of_runs_that_no_command_has_read_yet(call, home):
+    place, same = Home(home), {"task_definition": {"id": "a", "digests": {"instruction": "a"}}}
+    keep(place, "base/a#0", [write("put", key=1)], passed=False, **same)
+    keep(place, "other/a#0", [write("put", key=2)], passed=True, **same)
+    shown = [line.split() for line in call("lab", "faults", "base").stdout.splitlines()]
+    assert ["base/a#0", "agent", "agent", "rules"] in shown
+
+
 def test_without_a_judge_what_was_said_is_shown(call, runs, provider):
     call("lab", "faults", "base", "--with", runs)
     provider.stop()

@@ -190,6 +190,8 @@ def test_programs_differ_by_their_environment(call, tmp_path, home):
         (["--sequential"], "--sequential needs --margin"),
         (["--undecided", "pass"], "--undecided needs --margin"),
         (["--margin", 0.1, "-k", 4, "--sequential"], "k = 4 needs as many trials of every task, and 2 are planned"),
+        (["--margin", 0.1, "-k", 4], "k = 4 needs as many trials of every task, and 2 are planned: --trials 4"),
+        (["-k", 1, "-k", 4], "k = 4 needs as many trials of every task, and 2 are planned: --trials 4"),
         (["--task", "t1"], "--task goes with a program"),
     ],
 )
@@ -203,8 +205,15 @@ def test_what_does_not_go_together_is_refused(ab, home, options, why):
 def test_options_of_arms_go_with_arms(call, arms):
     suite = arms / "arm_suite.py"
     assert "--margin goes with --ab" in call("run", suite, "--run", "x", "--margin", 0.1).stderr
+    assert "-k goes with --ab" in call("run", suite, "--run", "x", "-k", 2).stderr
     assert "exactly one of them" in call("run", suite).stderr
     assert "no setting 'gos'; did you mean 'goes'?" in _with_typo(call, arms).stderr
+
+
+def test_one_file_is_no_pair(call, arms):
+    done = call("run", arms / "arm_suite.py", "--ab", arms / "good.toml", "--trials", 4)
+    assert done.exit_code == 2
+    assert "two files are needed, A.toml B.toml, and '--trials' is none; name both arms" in done.stderr
 
 
 def _with_typo(call, arms):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
 
 from cassettes.model import Ending
 from replay.home import Home
-from tests.replay.recorded import keep, read
+from tests.replay.recorded import keep, read, write
 
 
 @pytest.fixture
@@ -47,6 +48,16 @@ def test_the_table_and_what_must_be_read_with_it(call, labelled):
     assert "1 x tool by ada, task by bo" in result.stdout
 
 
+def test_the_file_has_the_rows_of_the_table(call, labelled, tmp_path):
+    assert call("stats", labelled, labelled, "--by", "fault", "--out", tmp_path / "t.csv").exit_code == 0
+    rows = list(csv.DictReader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(rows) == 2 * 7
+    told = {row["group"]: row for row in rows}
+    assert {row["group_by"] for row in rows} == {"fault"}
+    assert (told["tool"]["failed_trials"], told["tool"]["share"], told["tool"]["pass_1_without"]) == ("2", "0.4", "0.5")
+    assert (told["agent"]["pass_1"], told["agent"]["pass_1_without"]) == ("0.375", "")
+
+
 def test_json_has_it_beside_the_numbers(call, labelled):
     plain = json.loads(call("stats", labelled, "--json").stdout)
     document = json.loads(call("stats", labelled, "--by", "fault", "--json").stdout)
@@ -68,6 +79,17 @@ def test_several_runs_are_told_one_after_the_other(call, home, labelled):
     assert [document["faults"]["failed"] for document in documents] == [5, 1]
     shown = call("stats", labelled, "other", "--by", "fault").stdout
     assert shown.index("base: ") < shown.index("other: ")
+
+
+def test_rules_that_rest_on_other_runs_name_them(call, home):
+    place, same = Home(home), {"task_definition": {"id": "a", "digests": {"instruction": "a"}}}
+    keep(place, "base/a#0", [write("put", key=1)], passed=False, **same)
+    assert "other runs" not in call("stats", "base", "--by", "fault").stdout
+    keep(place, "other/a#0", [write("put", key=2)], passed=True, **same)
+    shown = call("stats", "base", "--by", "fault").stdout
+    assert "1 trial held against passing trials of other runs in this home (other):" in shown
+    keep(place, "base/a#1", [write("put", key=2)], passed=True, **same)
+    assert "other runs" not in call("stats", "base", "--by", "fault").stdout
 
 
 def test_one_and_the_same_label_only_leaves_kappa_undefined(call, home):

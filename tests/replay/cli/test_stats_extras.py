@@ -34,6 +34,23 @@ def test_an_unknown_group_is_refused(runs, call):
     assert "no task of run 'one' has a tag 'mood' (known: domain); --by task tells each task" in done.stderr
 
 
+@pytest.mark.parametrize("by", ["tag", "domain"])
+def test_where_no_task_has_any_tag_that_is_said(runs, call, by):
+    make_run(runs, "bare", {"a": passes(2, 4)})
+    done = call("stats", "bare", "--by", by)
+    assert done.exit_code == 2
+    assert "no task of run 'bare' has any tag; --by task tells each task" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [("stats", "one"), ("lab", "forecast", "one", "--runs-per-day", "9"), ("compare", "one", "two")]
+)
+def test_an_empty_name_of_a_score_is_none(runs, call, command):
+    done = call(*command, "--score", "")
+    assert done.exit_code == 2
+    assert "run 'one' has no score '' (known: s@1)" in done.stderr
+
+
 def test_the_card(runs, call):
     told = call("stats", "one", "--card").stdout
     assert "two (live) has 2 of the same tasks: trialtape compare one two" in told
@@ -48,6 +65,12 @@ def test_several_runs_go_into_one_table(runs, call, tmp_path):
     assert "t.csv: written" in done.stderr
     call("stats", "one", "two", "--by", "domain", "--out", tmp_path / "g.csv")
     assert len((tmp_path / "g.csv").read_text().splitlines()) == 9
+
+
+def test_a_table_that_cannot_be_written_is_refused_as_bad_input(runs, call, tmp_path):
+    done = call("stats", "one", "--out", tmp_path / "no" / "t.csv")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"there is no folder {tmp_path / 'no'}; make it, or name another" in done.stderr
 
 
 def test_rewards_that_are_not_only_0_and_1_have_a_threshold_and_a_mean(home, call):

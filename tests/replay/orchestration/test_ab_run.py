@@ -10,7 +10,7 @@ import pytest
 
 import trialtape as tt
 from replay.home import Home
-from replay.orchestration.ab_run import compare_arms, jobs_of, run_arms
+from replay.orchestration.ab_run import compare_arms, jobs_of, refuse_impossible_ks, run_arms
 from replay.orchestration.arms import Arm
 from replay.orchestration.run_terms import RunTerms
 from replay.runs import load_run
@@ -234,6 +234,26 @@ def test_trials_that_share_worlds_share_them_over_both_arms(both, tmp_path, conc
     both(suite(asks_more), source="base", freeze="external", worlds=1, trials=3, concurrency=concurrency)
     assert answered == {"new x": 1, "new y": 1}
     assert len({tuple(answers(tmp_path, run, index)) for run in "ab" for index in range(3)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "ks", "why"),
+    [
+        ({"trials": 3}, (1, 4), "3 are planned: --trials 4"),
+        ({"trials": 1, "worlds": 3, "source": "base", "freeze": "external"}, (4,), "3 are planned: --worlds 4"),
+        (
+            {"trials": 3, "worlds": 2, "source": "base", "freeze": "external"},
+            (2,),
+            r"only pass\^1 can be compared: -k 1",
+        ),
+    ],
+)
+def test_a_k_that_cannot_be_compared_is_refused_and_others_are_not(arms, given, ks, why):
+    plan = jobs_of(suite(), [arms("one"), arms("two")], RunTerms(**given))[0].plan
+    refuse_impossible_ks(plan, ())
+    refuse_impossible_ks(plan, (1,))
+    with pytest.raises(tt.BadInput, match=why):
+        refuse_impossible_ks(plan, ks)
 
 
 def test_arms_under_other_policies_share_nothing(arms, tmp_path):
