@@ -17,6 +17,7 @@ Basis: TypeAlias = Literal["counted", "model", "bounds", "not identified"]
 _SUPPORT = np.unique(np.concatenate([np.linspace(0, 1, 41), 1 - np.logspace(-4, -1.3, 25)]))
 _WIDEST = 0.5
 _TINY = 1e-9
+_STEEPEST = 20.0  # of the logarithms of a and b: where all tasks are alike the fit would go on for ever
 
 
 @frozen
@@ -90,13 +91,13 @@ def beta_fit(tally: Tally) -> tuple[float, float]:
     n = np.array([cell.trials for cell in tally.cells], dtype=np.float64)
 
     def loss(logs: Floats) -> float:
-        a, b = np.exp(logs)
+        a, b = np.exp(np.clip(logs, -_STEEPEST, _STEEPEST))
         return -float(tally.weights @ (betaln(a + c, b + n - c) - betaln(a, b)))
 
     found = _optimize().minimize(
         loss, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-11, "maxiter": 8000}
     )
-    a, b = np.exp(found.x)
+    a, b = np.exp(np.clip(found.x, -_STEEPEST, _STEEPEST))
     return float(a), float(b)
 
 

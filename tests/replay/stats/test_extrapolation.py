@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -113,3 +115,11 @@ def test_a_model_that_rises_with_k_gives_no_number():
     found = extrapolate([3] * 6, 4, 6)
     assert (found.basis, found.estimate) == ("bounds", None)
     assert extrapolate([4, 4, 4, 3, 2, 0], 4, 6).basis == "model"
+
+
+@pytest.mark.parametrize("passed", [[1], [8], [0], [8] * 20, [0] * 20])
+def test_tasks_that_all_end_alike_are_fitted_without_a_warning(passed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = extrapolate(passed, max(1, *passed), max(1, *passed) + 1)
+    assert found.low <= found.high
