@@ -15,7 +15,7 @@ from .told import Told
 from .within import WithinModel
 
 FLIPS = 9_999
-THINNINGS = 20
+THINNINGS = 100
 _MOST_SINGLE_TASKS = 2_000  # above this, tasks with the same difference flip as one binomial draw
 _CHUNK = 1_000
 _TIE = 1e-12  # rounding must not turn a tie into a smaller difference

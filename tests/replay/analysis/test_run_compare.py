@@ -77,7 +77,7 @@ def test_n_may_differ(home, compare):
     found = compare()
 
     assert [row.k for row in found.paired.rows] == [1, 2, 3, 4]
-    assert (found.paired.thinned, found.paired.thinnings) == (2, 20)
+    assert (found.paired.thinned, found.paired.thinnings) == (2, 100)
 
 
 def talk(caps=None, **options):
