@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -69,8 +70,8 @@ class Plan:
     def __attrs_post_init__(self) -> None:
         if self.trials < 1 or self.concurrency < 1 or self.retries < 0:
             raise BadInput("trials and concurrency are at least 1, retries at least 0")
-        if self.timeout is not None and self.timeout <= 0:
-            raise BadInput("timeout is in seconds and above 0")
+        if self.timeout is not None and not 0 < self.timeout < math.inf:
+            raise BadInput("timeout is in seconds, above 0 and finite")
         if self.fork is None and bool(self.given.freeze) != (self.source is not None):
             raise BadInput("freeze and source go together: what is frozen, and from which run it is answered")
         if self.given.catch_up and not self.given.freeze and self.fork is None:

@@ -94,6 +94,7 @@ def test_what_carries_a_trial_out_again_gives_its_user_the_same_seed(tmp_path, r
         ({"concurrency": 0}, "at least 1"),
         ({"retries": -1}, "at least 0"),
         ({"timeout": 0}, "above 0"),
+        ({"timeout": float("nan")}, "finite"),
         ({"freeze": "tool"}, "go together"),
         ({"source": "base"}, "go together"),
         ({"freeze": "nonsense", "source": "base"}, "is no selector"),
