@@ -29,7 +29,7 @@ SIGNS: Final = {
     for sign in (
         Sign("passed", "p", "completed, and right by the score"),
         Sign("failed", "f", "completed, and wrong by the score"),
-        Sign("capped", "c", "stopped by a cap; counts as failed"),
+        Sign("capped", "c", "stopped by a cap; counts as failed, but by its verdict where the score tells harm"),
         Sign("error", "e", "an exception ended it"),
         Sign("unanswered", "u", "a frozen call had no recorded answer"),
         Sign("unscored", "n", "completed, but there is no verdict"),
