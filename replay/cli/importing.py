@@ -16,7 +16,7 @@ from replay.home import Home
 from replay.importers.findings import Findings
 from replay.importers.importing import Imported, import_findings
 from replay.importers.reading import storable
-from replay.report.stats_text import number
+from replay.plural import number
 
 from .bars import counting_bar
 from .output import echo_json, messages

@@ -13,7 +13,7 @@ from cassettes.errors import BadInput
 from replay.analysis.judging import JudgeReport, human_score, judge_report, read_verdicts
 from replay.analysis.repeats import Repeats, repeats_in
 from replay.home import Home
-from replay.report.stats_text import number
+from replay.plural import number
 from replay.runs import load_run
 from replay.stats import JudgeQuality, Share
 from replay.store import Store

@@ -12,9 +12,9 @@ from cassettes.errors import BadInput
 from replay.home import Home
 from replay.orchestration.suite import Suite
 from replay.orchestration.tasks import Task
+from replay.plural import number
 from replay.processes.boundaries import READY_MADE, Boundary
 from replay.processes.commands import Command, environ_of
-from replay.report.stats_text import number
 
 from .options import FiniteFloat
 from .output import messages

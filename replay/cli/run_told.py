@@ -6,7 +6,7 @@ import shlex
 
 from replay.leakfile import told as told_leaks
 from replay.orchestration.progress import RunResult
-from replay.report.stats_text import number
+from replay.plural import number
 from replay.report.trial_text import caught_up_lines
 from replay.spending import money
 

@@ -16,8 +16,8 @@ from cassettes.model import TrialId
 from replay.home import Home
 from replay.ignoring import checked_rules
 from replay.orchestration.suite import Suite
+from replay.plural import number
 from replay.report.drift_text import drift_lines
-from replay.report.stats_text import number
 from replay.reruns.drift import Drift
 from replay.reruns.live_sample import sampled_reads
 from replay.reruns.rerunning import Terms, rerun

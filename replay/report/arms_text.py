@@ -9,9 +9,9 @@ from rich.table import Table
 from replay.analysis.gating import GateLine
 from replay.orchestration.progress import RunResult
 from replay.orchestration.sequential_run import Design, Look
+from replay.plural import number
 
 from .gate_text import decision_lines
-from .stats_text import number
 
 __all__ = ["alike_line", "arms_verdict", "evidence_line", "looks_notes", "looks_table", "not_side_by_side"]
 

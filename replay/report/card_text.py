@@ -8,9 +8,10 @@ from rich.table import Table
 
 from replay.analysis.card import Card
 from replay.analysis.groups import Groups
+from replay.plural import number
 from replay.stats import Interval, bounds_from_pass_1
 
-from .stats_text import head, notes, number
+from .stats_text import head, notes
 
 __all__ = ["card_lines", "groups_notes", "groups_table"]
 

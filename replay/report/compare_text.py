@@ -10,10 +10,9 @@ from replay.analysis.moved import MovedTask
 from replay.analysis.run_compare import RunComparison
 from replay.analysis.score_compare import ScoreComparison
 from replay.analysis.task_pairs import TaskChange
+from replay.plural import number
 from replay.stats import FixedDifference, Paired
 from replay.stats.intervals import FEW_TASKS
-
-from .stats_text import number
 
 __all__ = ["compared_head", "compared_notes", "compared_table", "moved_lines", "scores_head", "scores_notes"]
 

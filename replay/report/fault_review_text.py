@@ -10,9 +10,9 @@ from rich.text import Text
 from replay.labelling.fault_judging import JudgeAtWork
 from replay.labelling.fault_review import UNANSWERED, By, FaultReview, SideBySide
 from replay.labelling.labels import UNLABELLED
+from replay.plural import number
 
 from .faults_text import agreed_text, user_lines
-from .stats_text import number
 
 __all__ = ["judge_lines", "review_lines", "review_table"]
 

@@ -12,9 +12,8 @@ from replay.labelling.agreement import Agreement
 from replay.labelling.faults import DISPUTED, UNTYPED, Faults, Labellers
 from replay.labelling.labels import UNLABELLED
 from replay.labelling.user_errors import UserErrors
+from replay.plural import number
 from replay.stats import Share
-
-from .stats_text import number
 
 __all__ = ["agreed_text", "faults_lines", "faults_table", "user_lines", "with_and_without"]
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from replay.analysis.conditions import Condition
 from replay.analysis.gating import GateLine, GateResult
+from replay.plural import number
 from replay.stats import Decision, Feasibility
 
 from .compare_text import compared_head
-from .stats_text import not_counted_lines, number
+from .stats_text import not_counted_lines
 
 __all__ = ["decision_lines", "gate_lines", "planned_lines"]
 

@@ -9,10 +9,10 @@ from rich.table import Table
 from replay.analysis.attack_rows import NOT_DELIVERED
 from replay.analysis.security import Measure, RunSecurity
 from replay.analysis.security_compare import DefenceComparison, Defences
+from replay.plural import number
 from replay.stats import Interval
 
 from .score_text import blind_line
-from .stats_text import number
 
 __all__ = [
     "difference_lines",

@@ -17,7 +17,7 @@ from replay.stats import Summary, SummaryRow, WorldSummary
 
 from .score_text import blind_line
 
-__all__ = ["curve", "head", "not_counted_lines", "notes", "number", "table"]
+__all__ = ["curve", "head", "not_counted_lines", "notes", "table"]
 
 _WIDTH = 50
 

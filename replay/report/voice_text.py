@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
+from replay.plural import number
 from replay.stats import Share
 from replay.voice.panel import SOUNDS, Gaps, Panel, Voice
-
-from .stats_text import number
 
 __all__ = ["voice_lines", "voice_table"]
 

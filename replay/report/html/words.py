@@ -12,8 +12,9 @@ from attrs import frozen
 
 from replay.analysis.run_settings import benchmark_of, caps_of
 from replay.analysis.run_stats import RunStats
+from replay.plural import number
 from replay.report.score_text import blind_line
-from replay.report.stats_text import head, notes, number
+from replay.report.stats_text import head, notes
 from replay.stats import WorldSummary
 
 from .facts import RunFacts
